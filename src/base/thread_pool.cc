@@ -1,0 +1,129 @@
+#include "base/thread_pool.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <fstream>
+#include <limits>
+#include <new>
+#include <string>
+
+namespace kinjo::base {
+
+namespace {
+// The pool whose loop body the current thread is in, so that a nested loop can run in place.
+thread_local const ThreadPool* t_pool = nullptr;
+thread_local int t_worker = 0;
+}  // namespace
+
+int DefaultThreadCount() {
+  int count = 1;
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof(set), &set) == 0) count = std::max(1, CPU_COUNT(&set));
+  std::ifstream file("/sys/fs/cgroup/cpu.max");
+  std::string quota;
+  int64_t period_us = 0;
+  if (file >> quota >> period_us && quota != "max" && period_us > 0) {
+    const int64_t whole = (std::stoll(quota) + period_us - 1) / period_us;
+    count = static_cast<int>(std::clamp<int64_t>(whole, 1, count));
+  }
+  return count;
+}
+
+struct ThreadPool::Loop {
+  int64_t items;
+  const CancelToken& cancel;
+  const Body& body;
+  std::atomic<int64_t> next{0};
+  std::atomic<bool> failed{false};
+  std::mutex mutex;
+  int64_t failed_item = std::numeric_limits<int64_t>::max();
+  arrow::Status status;
+
+  void Fail(int64_t item, arrow::Status error) {
+    std::lock_guard<std::mutex> lock(mutex);
+    failed.store(true, std::memory_order_relaxed);
+    if (item < failed_item) {
+      failed_item = item;
+      status = std::move(error);
+    }
+  }
+};
+
+ThreadPool::ThreadPool(int threads) {
+  for (int worker = 1; worker < threads; ++worker) {
+    workers_.emplace_back([this, worker] { WorkerMain(worker); });
+  }
+}
+
+ThreadPool::~ThreadPool() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  for (std::thread& worker : workers_) worker.join();
+}
+
+void ThreadPool::RunItems(Loop* loop, int worker) {
+  while (!loop->failed.load(std::memory_order_relaxed)) {
+    const int64_t item = loop->next.fetch_add(1, std::memory_order_relaxed);
+    if (item >= loop->items) return;
+    arrow::Status status = loop->cancel.Check();
+    if (status.ok()) {
+      try {
+        status = loop->body(item, worker);
+      } catch (const std::bad_alloc&) {
+        status = MakeError(ErrorCode::kCapacity, "the system is out of memory");
+      }
+    }
+    if (!status.ok()) loop->Fail(item, std::move(status));
+  }
+}
+
+void ThreadPool::WorkerMain(int worker) {
+  t_pool = this;
+  t_worker = worker;
+  uint64_t seen = 0;
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (true) {
+    wake_.wait(lock, [&] { return stopping_ || (loop_ != nullptr && generation_ != seen); });
+    if (stopping_) return;
+    seen = generation_;
+    Loop* loop = loop_;
+    ++busy_workers_;
+    lock.unlock();
+    RunItems(loop, worker);
+    lock.lock();
+    if (--busy_workers_ == 0) done_.notify_all();
+  }
+}
+
+arrow::Status ThreadPool::ParallelFor(int64_t items, const CancelToken& cancel, const Body& body) {
+  Loop loop{.items = items, .cancel = cancel, .body = body};
+  if (t_pool == this) {
+    RunItems(&loop, t_worker);
+    return loop.status;
+  }
+  std::lock_guard<std::mutex> turn(loop_mutex_);
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    loop_ = &loop;
+    ++generation_;
+  }
+  wake_.notify_all();
+  const ThreadPool* outer_pool = t_pool;
+  const int outer_worker = t_worker;
+  t_pool = this;
+  t_worker = 0;
+  RunItems(&loop, 0);
+  t_pool = outer_pool;
+  t_worker = outer_worker;
+  std::unique_lock<std::mutex> lock(mutex_);
+  loop_ = nullptr;
+  done_.wait(lock, [&] { return busy_workers_ == 0; });
+  return loop.status;
+}
+
+}  // namespace kinjo::base

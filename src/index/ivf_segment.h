@@ -1,0 +1,90 @@
+// One opened segment of an IVF index, ready to search: the model in float form, ranking, and
+// partitions decoded into the grouped form that kernels/block_scan.h multiplies. Never sees a
+// dataset: it deals in row ids and slots.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "format/index_file/index_files.h"
+#include "kernels/block_scan.h"
+#include "kernels/metric.h"
+
+namespace kinjo::index {
+
+/// Queries prepared for one metric, row-major [num_queries][dim], in float64 so that a query far
+/// from the origin keeps its digits. Rows for cosine are unit vectors (rounded to float16 again for
+/// a float16 index, as Lance does).
+struct QueryBlock {
+  std::vector<double> values;
+  int64_t num_queries = 0;
+  int64_t dim = 0;
+  const double* query(int64_t i) const { return values.data() + i * dim; }
+};
+
+/// A partition and the distance of a query to its centroid, on the metric's ranking scale (l2 for
+/// l2 and cosine, 1 - dot for dot).
+struct RankedPartition {
+  uint32_t partition;
+  float distance;
+};
+
+/// One partition's live rows, decoded. Rows are stored relative to the partition's centroid for l2
+/// and cosine (r = x - c) and as they are for dot; so are queries that MoveQuery prepared.
+struct DecodedPartition {
+  std::vector<uint64_t> row_ids;    ///< of every row as stored
+  kernels::GroupedRows rows;        ///< only the rows kept, in storage order
+  std::vector<uint64_t> addresses;  ///< address of each kept row, parallel to rows
+  uint64_t bytes_read = 0;
+};
+
+/// Immutable and thread-safe.
+class IvfSegment {
+ public:
+  static arrow::Result<std::shared_ptr<IvfSegment>> Make(std::shared_ptr<format::IndexFiles> files);
+  virtual ~IvfSegment() = default;
+
+  virtual const std::string& index_type() const = 0;
+  virtual kernels::Metric metric() const = 0;
+  virtual int64_t num_partitions() const = 0;
+  virtual int64_t dim() const = 0;
+  virtual format::ElementType element_type() const = 0;
+  virtual uint64_t partition_rows(int64_t partition) const = 0;
+  /// True when codes are the vectors themselves (IVF_FLAT): distances are exact, up to the cosine's
+  /// normalisation.
+  virtual bool is_exact() const = 0;
+
+  /// Prepares left vectors: cosine normalises; float16 indexes round. [num][dim] float64 in.
+  virtual QueryBlock PrepareQueries(std::span<const double> vectors) const = 0;
+
+  /// The `limit` nearest partitions of queries [begin, end), nearest first, ties by partition id.
+  /// Distances are canonical. out[i] belongs to query begin + i.
+  virtual void RankPartitions(const QueryBlock& queries, int64_t begin, int64_t end, int64_t limit,
+                              std::vector<std::vector<RankedPartition>>* out) const = 0;
+
+  /// Reads one partition's row ids and codes.
+  virtual arrow::Result<format::PartitionRows> Load(int64_t partition) const = 0;
+  /// Decodes the rows whose entry in `addresses` (parallel to the stored rows) isn't `dead`.
+  virtual void Decode(int64_t partition, const format::PartitionRows& stored,
+                      std::span<const uint64_t> addresses, uint64_t dead,
+                      DecodedPartition* out) const = 0;
+
+  /// Writes query - centroid (l2, cosine) or the query (dot) as float into moved[dim]; returns its
+  /// squared norm.
+  virtual double MoveQuery(int64_t partition, const double* query, float* moved) const = 0;
+
+  /// The reported distance of a prepared query to row `slot` of a decoded partition, on the
+  /// contract's scale (cosine: 1 - cos, half of the squared l2 of unit vectors).
+  virtual float Distance(int64_t partition, const double* query, const DecodedPartition& rows,
+                         int64_t slot) const = 0;
+};
+
+/// Lance 14's adaptive first round: how many of the ranked partitions to visit (before clamping to
+/// minimum and maximum). `ranked` holds the distances of all partitions of one segment, rising.
+int64_t AdaptiveProbeCount(kernels::Metric metric, int64_t k, std::span<const float> ranked);
+
+}  // namespace kinjo::index

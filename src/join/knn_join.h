@@ -1,0 +1,67 @@
+// A join, made (everything checked, the path chosen), explained, and run.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "arrow/type.h"
+#include "base/cancel_token.h"
+#include "base/error.h"
+#include "base/progress.h"
+#include "join/options.h"
+#include "stream/result_stream.h"
+#include "tabular/table_source.h"
+
+namespace kinjo::join {
+
+/// Counts of one run. Final once the stream ended.
+struct JoinReport {
+  std::string path;        ///< "index" or "exact"
+  std::string index_name;  ///< of the index path
+  bool exact_distances = true;
+  int64_t left_rows = 0;
+  int64_t skipped_null_rows = 0;  ///< null left vectors
+  int64_t skipped_non_finite_rows =
+      0;                   ///< left vectors with NaN or an infinity (cosine: also zero vectors)
+  int64_t short_rows = 0;  ///< left rows with fewer than k matches
+  int64_t result_rows = 0;
+  int64_t partitions_ranked = 0;
+  int64_t partitions_probed = 0;  ///< (left row, partition) pairs visited
+  int64_t partitions_read = 0;  ///< partitions read and decoded; probed / read = the sharing factor
+  int64_t index_comparisons = 0;
+  int64_t exact_comparisons = 0;  ///< canonical distances on true vectors
+  int64_t rows_refined = 0;       ///< distinct right rows read for a refine
+  int64_t rows_scanned = 0;       ///< right rows read by the exact path
+  int64_t requests = 0;
+  int64_t bytes_read = 0;
+  int64_t peak_memory_bytes = 0;  ///< of the budget
+  double rank_s = 0, probe_s = 0, refine_s = 0, exact_s = 0, take_s = 0, total_s = 0;
+};
+
+/// Made once, run once. Make and Explain read no left row.
+class KnnJoin {
+ public:
+  /// Checks the options against both sides and chooses the path.
+  /// `right_uri` is a Lance dataset, else a Parquet/Arrow file, folder or glob.
+  static arrow::Result<std::unique_ptr<KnnJoin>> Make(std::shared_ptr<tabular::TableSource> left,
+                                                      const std::string& right_uri,
+                                                      const JoinOptions& options);
+  virtual ~KnnJoin() = default;
+
+  virtual std::shared_ptr<arrow::Schema> output_schema() const = 0;
+  /// The plan as a tree of operators with the path, the index and why, estimates, memory limit and
+  /// threads.
+  virtual std::string Explain(bool verbose) const = 0;
+
+  /// Starts the join.
+  virtual arrow::Result<std::unique_ptr<stream::ResultStream>> Run(
+      base::CancelToken cancel, base::ProgressCallback progress) = 0;
+  /// What happened so far. Any thread.
+  virtual JoinReport report() const = 0;
+  /// The plan with what was measured; after the stream ended.
+  virtual std::string Analyze() const = 0;
+};
+
+}  // namespace kinjo::join

@@ -1,0 +1,47 @@
+// What a user may ask of a join, by the names of every face (CLI, C, Python, ...;
+// docs/bindings.md).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/metric.h"
+
+namespace kinjo::join {
+
+/// Which rows of the left side come out.
+enum class How : uint8_t { kInner, kLeft };
+
+/// Which path may answer. A name is given in JoinOptions::index_name.
+enum class IndexUse : uint8_t { kAuto, kRequire, kNever, kNamed };
+
+/// A plain record; Validate (join/validate.h) is the only place that judges it.
+struct JoinOptions {
+  int64_t k = 10;
+  std::string on;        ///< vector column of both sides; "" = the only vector column of each side
+  std::string left_on;   ///< overrides `on`
+  std::string right_on;  ///< overrides `on`
+  How how = How::kInner;
+  std::optional<kernels::Metric>
+      metric;  ///< nothing = the index's own, else l2 (hamming for uint8)
+  std::optional<int64_t> nprobes;
+  std::optional<int64_t> minimum_nprobes;
+  std::optional<int64_t> maximum_nprobes;
+  std::optional<int64_t> refine_factor;
+  IndexUse index = IndexUse::kAuto;
+  std::string index_name;
+  bool fast_search = false;
+  std::optional<std::pair<float, float>> distance_range;  ///< [lower, upper)
+  std::optional<std::vector<std::string>> left_select;    ///< nothing = all
+  std::optional<std::vector<std::string>> right_select;   ///< nothing = all but the vector
+  std::string suffix = "_right";
+  bool with_row_id = false;
+  bool with_query_index = false;
+  std::optional<uint64_t> right_version;
+  std::optional<int64_t> memory_limit_bytes;
+  std::optional<int64_t> threads;
+};
+
+}  // namespace kinjo::join

@@ -1,0 +1,27 @@
+// The one distance that orders and is reported. Products and sums in double, in 8 fixed lanes and a
+// fixed tree, without contraction: the same bits at every SIMD level, batch size and thread count
+// (docs/semantics.md).
+#pragma once
+
+#include <cstdint>
+
+namespace kinjo::kernels {
+
+/// Which elements a vector has. float16 and integer vectors are widened to float32 first, which is
+/// exact. Lanes: element j belongs to lane j mod 8; the tree is ((0+4)+(2+6))+((1+5)+(3+7)). All
+/// pointers are to `dim` contiguous elements; none may be null unless dim is 0.
+
+/// Sum of (a - b)^2.
+double CanonicalL2(const float* a, const float* b, int64_t dim);
+double CanonicalL2(const double* a, const float* b, int64_t dim);
+double CanonicalL2(const double* a, const double* b, int64_t dim);
+
+/// Sum of a * b.
+double CanonicalDot(const float* a, const float* b, int64_t dim);
+double CanonicalDot(const double* a, const float* b, int64_t dim);
+double CanonicalDot(const double* a, const double* b, int64_t dim);
+
+/// Number of differing bits of two vectors of `bytes` bytes.
+int64_t HammingDistance(const uint8_t* a, const uint8_t* b, int64_t bytes);
+
+}  // namespace kinjo::kernels

@@ -1,0 +1,56 @@
+// A table that is read from files: the left side of a join, or a right side that isn't a Lance
+// dataset.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "arrow/record_batch.h"
+#include "arrow/type.h"
+#include "base/error.h"
+
+namespace kinjo::tabular {
+
+/// How to read text and untyped files; the defaults guess from the name's ending.
+struct SourceOptions {
+  std::string format;  ///< "" = by ending; parquet, arrow, csv, jsonl, npy, lance
+  std::optional<uint64_t> lance_version;
+  int64_t batch_rows = 8192;  ///< at most this many rows a batch
+};
+
+/// Immutable after Open; Read and Take may be called again and again (each Read starts over), one
+/// thread at a time.
+class TableSource {
+ public:
+  virtual ~TableSource() = default;
+
+  virtual const std::string& uri() const = 0;
+  virtual const std::string& format() const = 0;
+  virtual std::shared_ptr<arrow::Schema> schema() const = 0;
+  /// Rows when the files tell it cheaply.
+  virtual std::optional<int64_t> num_rows() const = 0;
+
+  /// Streams the named columns (nullopt: all) in file order, then row order.
+  virtual arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> Read(
+      const std::optional<std::vector<std::string>>& columns) = 0;
+
+  /// Reads the rows with these ordinals (rising, no duplicates; 0 = the first row that Read gives).
+  virtual arrow::Result<std::shared_ptr<arrow::RecordBatch>> Take(
+      const std::vector<std::string>& columns, std::span<const uint64_t> ordinals) = 0;
+};
+
+/// Opens a file, a folder (also Hive-partitioned: key=value folders become columns), a glob or a
+/// Lance dataset. .npy becomes a table of one column `vector` (and nothing else). Missing:
+/// `not_found`; nothing matches a glob: `not_found`.
+arrow::Result<std::shared_ptr<TableSource>> OpenTable(const std::string& uri,
+                                                      const SourceOptions& options = {});
+
+/// Wraps an in-memory or foreign stream (read once). Take is `not_supported`.
+std::shared_ptr<TableSource> MakeStreamSource(std::shared_ptr<arrow::RecordBatchReader> reader,
+                                              std::string name);
+
+}  // namespace kinjo::tabular
