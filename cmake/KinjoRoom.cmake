@@ -19,6 +19,8 @@ function(kinjo_room room)
   if(tests AND KINJO_BUILD_TESTS)
     add_executable(${room}_test ${tests})
     target_link_libraries(${room}_test PRIVATE kinjo_${room} GTest::gmock GTest::gtest_main)
+    target_compile_definitions(${room}_test
+                               PRIVATE KINJO_GOLDEN_DIR="${PROJECT_SOURCE_DIR}/tests/golden")
     gtest_discover_tests(${room}_test DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
   endif()
 endfunction()
