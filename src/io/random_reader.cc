@@ -1,0 +1,340 @@
+// Readers over a local file (pread), over any of Arrow's file systems, and over memory. What they
+// share is here too: checking ranges against the size, coalescing, and cutting a request's bytes
+// back into the ranges asked for.
+#include "io/random_reader.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <system_error>
+#include <utility>
+
+#include "arrow/filesystem/localfs.h"
+#include "arrow/io/interfaces.h"
+#include "arrow/memory_pool.h"
+#include "arrow/util/future.h"
+#include "io/coalesce.h"
+
+namespace kinjo::io {
+namespace {
+
+using Buffers = std::vector<std::shared_ptr<arrow::Buffer>>;
+
+constexpr uint64_t kLocalGapBytes = 8 * 1024;
+constexpr uint64_t kRemoteGapBytes = 1024 * 1024;
+constexpr uint64_t kAlignment = 64;
+
+std::string ErrnoText(int error) { return std::generic_category().message(error); }
+
+/// A reader whose ReadRanges checks, coalesces and counts; a subclass only fetches requests.
+class CoalescingReader : public RandomReader {
+ public:
+  CoalescingReader(std::string path, uint64_t size, uint64_t gap_bytes,
+                   std::shared_ptr<IoCounters> counters)
+      : path_(std::move(path)),
+        size_(size),
+        gap_bytes_(gap_bytes),
+        counters_(std::move(counters)) {}
+
+  const std::string& path() const override { return path_; }
+  uint64_t size() const override { return size_; }
+
+  arrow::Result<Buffers> ReadRanges(std::span<const ByteRange> ranges) override {
+    for (const ByteRange& range : ranges) ARROW_RETURN_NOT_OK(CheckRange(range));
+    const std::vector<CoalescedRequest> requests = Coalesce(ranges, gap_bytes_);
+    ARROW_ASSIGN_OR_RAISE(Buffers fetched, Fetch(requests));
+    Buffers result(ranges.size());
+    for (size_t i = 0; i < requests.size(); ++i) {
+      Count(requests[i].range.length);
+      for (const size_t member : requests[i].members) {
+        const ByteRange& range = ranges[member];
+        const bool whole = range.length == requests[i].range.length;
+        result[member] =
+            whole ? fetched[i]
+                  : arrow::SliceBuffer(
+                        fetched[i], static_cast<int64_t>(range.offset - requests[i].range.offset),
+                        static_cast<int64_t>(range.length));
+      }
+    }
+    for (std::shared_ptr<arrow::Buffer>& buffer : result) {
+      if (buffer == nullptr) buffer = std::make_shared<arrow::Buffer>(nullptr, 0);
+    }
+    return result;
+  }
+
+ protected:
+  /// One buffer a request, of exactly its length.
+  virtual arrow::Result<Buffers> Fetch(const std::vector<CoalescedRequest>& requests) = 0;
+
+  arrow::Status ShortRead(const ByteRange& range) const {
+    return base::Corrupt(path_, range.offset, "the file ended while reading ", range.length,
+                         " bytes; it had ", size_, " bytes when it was opened");
+  }
+
+ private:
+  arrow::Status CheckRange(const ByteRange& range) const {
+    if (range.offset <= size_ && range.length <= size_ - range.offset) return arrow::Status::OK();
+    return base::Corrupt(path_, range.offset, "reading ", range.length, " bytes at offset ",
+                         range.offset, " goes past the end of the file, which has ", size_,
+                         " bytes");
+  }
+
+  void Count(uint64_t bytes) {
+    if (counters_ == nullptr) return;
+    counters_->requests.fetch_add(1, std::memory_order_relaxed);
+    counters_->bytes_read.fetch_add(bytes, std::memory_order_relaxed);
+  }
+
+  const std::string path_;
+  const uint64_t size_;
+  const uint64_t gap_bytes_;
+  const std::shared_ptr<IoCounters> counters_;
+};
+
+/// A request's buffer. When several ranges will be cut from it, bytes keep the alignment they have
+/// in the file, so that a page that the writer aligned is aligned in memory.
+arrow::Result<std::shared_ptr<arrow::Buffer>> AllocateFor(const CoalescedRequest& request) {
+  const uint64_t shift = request.members.size() > 1 ? request.range.offset % kAlignment : 0;
+  const uint64_t total = request.range.length + shift;
+  if (total > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
+    return base::MakeError(base::ErrorCode::kCapacity,
+                           base::Concat("can't allocate ", total, " bytes"));
+  }
+  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> whole,
+                        arrow::AllocateBuffer(static_cast<int64_t>(total)));
+  if (shift == 0) return whole;
+  return arrow::SliceMutableBuffer(whole, static_cast<int64_t>(shift),
+                                   static_cast<int64_t>(request.range.length));
+}
+
+/// pread on one descriptor, which any number of threads may share.
+class LocalReader final : public CoalescingReader {
+ public:
+  LocalReader(int descriptor, std::string path, uint64_t size, std::shared_ptr<IoCounters> counters)
+      : CoalescingReader(std::move(path), size, kLocalGapBytes, std::move(counters)),
+        descriptor_(descriptor) {}
+  ~LocalReader() override { ::close(descriptor_); }
+
+ protected:
+  arrow::Result<Buffers> Fetch(const std::vector<CoalescedRequest>& requests) override {
+    Buffers buffers;
+    buffers.reserve(requests.size());
+    for (const CoalescedRequest& request : requests) {
+      ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> buffer, AllocateFor(request));
+      ARROW_RETURN_NOT_OK(Fill(request.range, buffer->mutable_data()));
+      buffers.push_back(std::move(buffer));
+    }
+    return buffers;
+  }
+
+ private:
+  arrow::Status Fill(const ByteRange& range, uint8_t* out) const {
+    uint64_t done = 0;
+    while (done < range.length) {
+      const ssize_t got = ::pread(descriptor_, out + done, range.length - done,
+                                  static_cast<off_t>(range.offset + done));
+      if (got > 0) {
+        done += static_cast<uint64_t>(got);
+      } else if (got == 0) {
+        return ShortRead(range);
+      } else if (errno != EINTR) {
+        return base::MakeError(
+            base::ErrorCode::kIo,
+            base::Concat("can't read ", range.length, " bytes of ", path(), ": ", ErrnoText(errno)),
+            path(), range.offset);
+      }
+    }
+    return arrow::Status::OK();
+  }
+
+  const int descriptor_;
+};
+
+/// Any of Arrow's file systems. The requests of one call are in flight together.
+class ArrowReader final : public CoalescingReader {
+ public:
+  ArrowReader(std::shared_ptr<arrow::io::RandomAccessFile> file, std::string path, uint64_t size,
+              std::shared_ptr<IoCounters> counters)
+      : CoalescingReader(std::move(path), size, kRemoteGapBytes, std::move(counters)),
+        file_(std::move(file)) {}
+
+ protected:
+  arrow::Result<Buffers> Fetch(const std::vector<CoalescedRequest>& requests) override {
+    std::vector<arrow::Future<std::shared_ptr<arrow::Buffer>>> pending;
+    pending.reserve(requests.size());
+    for (const CoalescedRequest& request : requests) {
+      pending.push_back(file_->ReadAsync(file_->io_context(),
+                                         static_cast<int64_t>(request.range.offset),
+                                         static_cast<int64_t>(request.range.length)));
+    }
+    Buffers buffers;
+    buffers.reserve(requests.size());
+    arrow::Status status;
+    for (size_t i = 0; i < pending.size(); ++i) {
+      // Every future is waited for, also after an error: the file must outlive its reads.
+      arrow::Result<std::shared_ptr<arrow::Buffer>> buffer = pending[i].MoveResult();
+      if (!status.ok()) continue;
+      if (!buffer.ok()) {
+        status =
+            base::MakeError(base::ErrorCode::kIo,
+                            base::Concat("can't read ", path(), ": ", buffer.status().message()),
+                            path(), requests[i].range.offset);
+      } else if (static_cast<uint64_t>((*buffer)->size()) != requests[i].range.length) {
+        status = ShortRead(requests[i].range);
+      } else {
+        buffers.push_back(std::move(*buffer));
+      }
+    }
+    ARROW_RETURN_NOT_OK(status);
+    return buffers;
+  }
+
+ private:
+  const std::shared_ptr<arrow::io::RandomAccessFile> file_;
+};
+
+class MemoryReader final : public CoalescingReader {
+ public:
+  MemoryReader(std::shared_ptr<arrow::Buffer> buffer, std::string path,
+               std::shared_ptr<IoCounters> counters)
+      : CoalescingReader(std::move(path), static_cast<uint64_t>(buffer->size()), kLocalGapBytes,
+                         std::move(counters)),
+        buffer_(std::move(buffer)) {}
+
+ protected:
+  arrow::Result<Buffers> Fetch(const std::vector<CoalescedRequest>& requests) override {
+    Buffers buffers;
+    buffers.reserve(requests.size());
+    for (const CoalescedRequest& request : requests) {
+      buffers.push_back(arrow::SliceBuffer(buffer_, static_cast<int64_t>(request.range.offset),
+                                           static_cast<int64_t>(request.range.length)));
+    }
+    return buffers;
+  }
+
+ private:
+  const std::shared_ptr<arrow::Buffer> buffer_;
+};
+
+arrow::Result<std::shared_ptr<RandomReader>> OpenLocal(const Location& location,
+                                                       uint64_t known_size,
+                                                       std::shared_ptr<IoCounters> counters) {
+  const int descriptor = ::open(location.path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) {
+    const int error = errno;
+    const bool missing = error == ENOENT || error == ENOTDIR;
+    return base::MakeError(missing ? base::ErrorCode::kNotFound : base::ErrorCode::kIo,
+                           base::Concat("can't open ", location.uri, ": ", ErrnoText(error)),
+                           location.uri);
+  }
+  struct stat info = {};
+  if (::fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {
+    ::close(descriptor);
+    return base::MakeError(base::ErrorCode::kIo,
+                           base::Concat("can't open ", location.uri, ": not a regular file"),
+                           location.uri);
+  }
+  auto reader = std::make_shared<LocalReader>(
+      descriptor, location.uri, static_cast<uint64_t>(info.st_size), std::move(counters));
+  if (known_size != 0 && known_size != reader->size()) {
+    return base::Corrupt(location.uri, 0, "the file has ", reader->size(), " bytes, expected ",
+                         known_size);
+  }
+  return reader;
+}
+
+bool HasScheme(const std::string& uri) {
+  const size_t colon = uri.find(':');
+  if (colon == std::string::npos || colon < 2) return false;
+  for (size_t i = 0; i < colon; ++i) {
+    const auto c = static_cast<unsigned char>(uri[i]);
+    if (!std::isalnum(c) && c != '+' && c != '-' && c != '.') return false;
+  }
+  return uri.compare(colon, 3, "://") == 0 || uri.compare(0, 6, "file:/") == 0;
+}
+
+std::string WithoutTrailingSlash(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
+}
+
+}  // namespace
+
+arrow::Result<std::shared_ptr<arrow::Buffer>> RandomReader::Read(ByteRange range) {
+  ARROW_ASSIGN_OR_RAISE(Buffers buffers, ReadRanges(std::span<const ByteRange>(&range, 1)));
+  return std::move(buffers.front());
+}
+
+arrow::Result<Location> ResolveUri(const std::string& uri) {
+  if (uri.empty()) return base::Invalid("the path is empty");
+  if (uri.find('\0') != std::string::npos) return base::Invalid("the path holds a zero byte");
+  Location location;
+  location.uri = WithoutTrailingSlash(uri);
+  if (!HasScheme(uri)) {
+    std::error_code error;
+    const std::filesystem::path absolute = std::filesystem::absolute(uri, error);
+    if (error) return base::Io("can't resolve ", uri, ": ", error.message());
+    location.path = WithoutTrailingSlash(absolute.lexically_normal().string());
+    location.file_system = std::make_shared<arrow::fs::LocalFileSystem>();
+    return location;
+  }
+  arrow::Result<std::shared_ptr<arrow::fs::FileSystem>> file_system =
+      arrow::fs::FileSystemFromUri(uri, &location.path);
+  if (!file_system.ok()) {
+    return base::Invalid("can't understand the address ", uri, ": ",
+                         file_system.status().message());
+  }
+  location.file_system = std::move(*file_system);
+  location.path = WithoutTrailingSlash(location.path);
+  return location;
+}
+
+Location Child(const Location& base, const std::string& name) {
+  const auto join = [&](const std::string& parent) {
+    return parent.empty() || parent.back() == '/' ? parent + name : parent + "/" + name;
+  };
+  return {base.file_system, join(base.path), join(base.uri)};
+}
+
+arrow::Result<std::shared_ptr<RandomReader>> OpenFile(const Location& location, uint64_t known_size,
+                                                      std::shared_ptr<IoCounters> counters) {
+  if (location.file_system->type_name() == "local") {
+    return OpenLocal(location, known_size, std::move(counters));
+  }
+  arrow::fs::FileInfo info(location.path, arrow::fs::FileType::File);
+  if (known_size != 0) {
+    info.set_size(static_cast<int64_t>(known_size));
+  } else {
+    arrow::Result<arrow::fs::FileInfo> asked = location.file_system->GetFileInfo(location.path);
+    if (!asked.ok()) {
+      return base::Io("can't open ", location.uri, ": ", asked.status().message());
+    }
+    info = std::move(*asked);
+    if (info.type() == arrow::fs::FileType::NotFound) {
+      return base::MakeError(base::ErrorCode::kNotFound,
+                             base::Concat("can't open ", location.uri, ": no such file"),
+                             location.uri);
+    }
+    if (info.type() != arrow::fs::FileType::File || info.size() < 0) {
+      return base::Io("can't open ", location.uri, ": not a file");
+    }
+  }
+  arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> file =
+      location.file_system->OpenInputFile(info);
+  if (!file.ok()) return base::Io("can't open ", location.uri, ": ", file.status().message());
+  return std::make_shared<ArrowReader>(std::move(*file), location.uri,
+                                       static_cast<uint64_t>(info.size()), std::move(counters));
+}
+
+std::shared_ptr<RandomReader> OpenBuffer(std::shared_ptr<arrow::Buffer> buffer, std::string path,
+                                         std::shared_ptr<IoCounters> counters) {
+  return std::make_shared<MemoryReader>(std::move(buffer), std::move(path), std::move(counters));
+}
+
+}  // namespace kinjo::io
