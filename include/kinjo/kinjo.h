@@ -1,0 +1,318 @@
+/* Kinjo's C ABI: the only wall between the engine and everything else (the command line, C++,
+ * Python, Node, the JVM). The whole convention:
+ *
+ *  1. Every function that can fail is `bool kinjo_noun_verb(..., kinjo_error** error)`: true on
+ *     success. On failure it returns false, stores an error that the caller owns in *error, and
+ *     leaves every other output alone. `error` may be NULL when only the bool matters; *error is
+ *     written on failure only, so it should be NULL before. There is no "last error" anywhere.
+ *  2. Handles are opaque and owned by the caller, who ends each with its `kinjo_noun_free`. free
+ *     takes NULL. Handles that depend on each other share what they need: they may be freed in any
+ *     order (a table after its join was made, a join while its stream runs).
+ *  3. Threads: different handles may be used from different threads. One handle is used by one
+ *     thread at a time, except for the functions marked [any thread].
+ *  4. Strings are UTF-8 and end with NUL. A `const char*` argument is copied before the call
+ *     returns. A `const char*` result lives as long as the handle it came from. A `char**` output
+ * is owned by the caller and freed with kinjo_string_free.
+ *  5. Structs that the caller fills begin with `struct_size` and are filled by their `_init`
+ *     function first, which is given sizeof: fields are only ever added at the end, so a program
+ *     built against an older header keeps working. A NULL pointer to an options struct means the
+ *     defaults. An optional number that was not given is KINJO_UNSET (never 0, which is a value and
+ *     is checked like any other).
+ *  6. Options are judged in one place, by the engine, and rejected with the name, the value and the
+ *     bound; nothing is clamped.
+ *  7. Data crosses as Arrow C Data and C Stream structs only. A struct that a function fills is the
+ *     caller's to release. A stream that a function takes is moved from: its release is NULL
+ *     afterwards, on success and on failure.
+ *  8. Callbacks come from one thread at a time, must be quick, and must not call back into the
+ *     handle that they report on.
+ *  9. No exception, signal or abort leaves the library, and no header but the C standard library's
+ *     is needed to use it.
+ */
+#ifndef KINJO_KINJO_H_
+#define KINJO_KINJO_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kinjo/arrow_c_abi.h"
+
+#if defined(__GNUC__)
+#define KINJO_EXPORT __attribute__((visibility("default")))
+#else
+#define KINJO_EXPORT
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* An optional number that was not given. */
+#define KINJO_UNSET INT64_MIN
+
+/* ---- Errors -------------------------------------------------------------------------------- */
+
+typedef enum kinjo_error_code {
+  KINJO_ERROR_INVALID = 1,   /* an option, an argument or a left row that can't be used */
+  KINJO_ERROR_NOT_FOUND,     /* a file, dataset, version, column or index that isn't there */
+  KINJO_ERROR_IO,            /* the operating system or the store failed */
+  KINJO_ERROR_CORRUPT,       /* bytes that contradict the format: see path and offset */
+  KINJO_ERROR_NOT_SUPPORTED, /* well-formed, but not read by this build */
+  KINJO_ERROR_CAPACITY,      /* the memory limit is too small */
+  KINJO_ERROR_CANCELLED,     /* stopped on request */
+  KINJO_ERROR_CONFLICT,      /* another writer committed first */
+  KINJO_ERROR_REFUSED,       /* index "require", or the memory gate, said no */
+  KINJO_ERROR_STATE,         /* used after close or cancel */
+  KINJO_ERROR_INTERNAL       /* a bug of the library */
+} kinjo_error_code;
+
+typedef struct kinjo_error kinjo_error;
+
+KINJO_EXPORT kinjo_error_code kinjo_error_get_code(const kinjo_error* error);
+/* One line, without the code's name. */
+KINJO_EXPORT const char* kinjo_error_get_message(const kinjo_error* error);
+/* The file that the error is about, or "" when the message says all. */
+KINJO_EXPORT const char* kinjo_error_get_path(const kinjo_error* error);
+/* The byte of that file, or -1. */
+KINJO_EXPORT int64_t kinjo_error_get_offset(const kinjo_error* error);
+KINJO_EXPORT void kinjo_error_free(kinjo_error* error);
+
+/* The lower-case name of a code, e.g. "not_found"; static. */
+KINJO_EXPORT const char* kinjo_error_code_name(kinjo_error_code code);
+
+KINJO_EXPORT void kinjo_string_free(char* text);
+
+/* ---- The library --------------------------------------------------------------------------- */
+
+/* The library's version, e.g. "0.1.0"; static. [any thread] */
+KINJO_EXPORT const char* kinjo_version(void);
+
+/* The instruction set in use, e.g. "avx3". [any thread] */
+KINJO_EXPORT bool kinjo_simd_level(char** level, kinjo_error** error);
+/* All that this machine can run, best first, separated by commas. [any thread] */
+KINJO_EXPORT bool kinjo_simd_levels(char** levels, kinjo_error** error);
+
+/* What a join would use unless told otherwise, as one JSON object: version, arrow_version,
+ * simd_level, simd_levels, threads, memory_limit_bytes. [any thread] */
+KINJO_EXPORT bool kinjo_runtime_describe(char** json, kinjo_error** error);
+
+/* ---- Cancelling ---------------------------------------------------------------------------- */
+
+/* A flag that long work polls. Made before the work, given to it in kinjo_run_options. */
+typedef struct kinjo_cancel kinjo_cancel;
+
+KINJO_EXPORT bool kinjo_cancel_make(kinjo_cancel** cancel, kinjo_error** error);
+/* Asks all work that was given this flag to stop; it then fails with `cancelled`. For good.
+ * [any thread, also a signal handler] */
+KINJO_EXPORT void kinjo_cancel_raise(kinjo_cancel* cancel);
+/* [any thread, also a signal handler] */
+KINJO_EXPORT bool kinjo_cancel_is_raised(const kinjo_cancel* cancel);
+KINJO_EXPORT void kinjo_cancel_free(kinjo_cancel* cancel);
+
+/* ---- Lance datasets ------------------------------------------------------------------------ */
+
+/* One version of a Lance dataset, as a snapshot. All functions but free: [any thread]. */
+typedef struct kinjo_dataset kinjo_dataset;
+
+typedef struct kinjo_dataset_options {
+  size_t struct_size;
+  int64_t version; /* KINJO_UNSET: the latest */
+} kinjo_dataset_options;
+
+KINJO_EXPORT void kinjo_dataset_options_init(kinjo_dataset_options* options, size_t struct_size);
+
+typedef struct kinjo_dataset_info {
+  size_t struct_size; /* set by the caller; only that much is filled */
+  uint64_t version;
+  uint64_t num_rows; /* live rows */
+  uint64_t num_deleted_rows;
+  uint64_t num_fragments;
+  uint64_t num_vector_indexes;
+} kinjo_dataset_info;
+
+KINJO_EXPORT bool kinjo_dataset_open(const char* uri, const kinjo_dataset_options* options,
+                                     kinjo_dataset** dataset, kinjo_error** error);
+KINJO_EXPORT bool kinjo_dataset_get_info(const kinjo_dataset* dataset, kinjo_dataset_info* info,
+                                         kinjo_error** error);
+KINJO_EXPORT bool kinjo_dataset_get_schema(const kinjo_dataset* dataset, struct ArrowSchema* schema,
+                                           kinjo_error** error);
+/* Everything that the manifest tells, as one JSON object: uri, version, versions, format_version,
+ * num_rows, num_deleted_rows, schema [{name, type, nullable}], fragments [{id, rows, deleted_rows,
+ * physical_rows, files}], indexes [{name, column, type, metric, usable, unusable_reason,
+ * covered_rows, uncovered_rows, uncovered_fragments, segments [{uuid, dataset_version,
+ * fragment_ids}]}]. */
+KINJO_EXPORT bool kinjo_dataset_describe(const kinjo_dataset* dataset, char** json,
+                                         kinjo_error** error);
+/* One index with what its files tell, as one JSON object: the object of kinjo_dataset_describe,
+ * each segment with num_partitions, dimension, element_type, num_rows, smallest_partition,
+ * largest_partition, exact_codes. */
+KINJO_EXPORT bool kinjo_dataset_describe_index(const kinjo_dataset* dataset, const char* name,
+                                               char** json, kinjo_error** error);
+KINJO_EXPORT void kinjo_dataset_free(kinjo_dataset* dataset);
+
+/* ---- Tables: the left side of a join ------------------------------------------------------- */
+
+typedef struct kinjo_table kinjo_table;
+
+typedef struct kinjo_table_options {
+  size_t struct_size;
+  const char* format; /* NULL or "": by the name's ending; parquet, arrow, csv, jsonl, npy, lance */
+  int64_t version;    /* of a Lance dataset; KINJO_UNSET: the latest */
+  int64_t batch_rows; /* rows read at a time; KINJO_UNSET: the library's choice */
+} kinjo_table_options;
+
+KINJO_EXPORT void kinjo_table_options_init(kinjo_table_options* options, size_t struct_size);
+
+/* Opens a file, a folder (key=value folders become columns), a glob or a Lance dataset. */
+KINJO_EXPORT bool kinjo_table_open(const char* uri, const kinjo_table_options* options,
+                                   kinjo_table** table, kinjo_error** error);
+/* Wraps a stream of record batches, read once, when the join runs. `stream` is moved from. `name`
+ * stands for it in messages. */
+KINJO_EXPORT bool kinjo_table_from_stream(struct ArrowArrayStream* stream, const char* name,
+                                          kinjo_table** table, kinjo_error** error);
+KINJO_EXPORT bool kinjo_table_get_schema(const kinjo_table* table, struct ArrowSchema* schema,
+                                         kinjo_error** error);
+/* Stores -1 when only reading the table would tell. */
+KINJO_EXPORT bool kinjo_table_get_num_rows(const kinjo_table* table, int64_t* num_rows,
+                                           kinjo_error** error);
+KINJO_EXPORT void kinjo_table_free(kinjo_table* table);
+
+/* ---- Joins --------------------------------------------------------------------------------- */
+
+/* What a join may be asked; docs/semantics.md says what each means. */
+typedef struct kinjo_join_options {
+  size_t struct_size;
+  int64_t k;               /* neighbours of each left row; 10 */
+  const char* on;          /* vector column of both sides; NULL: the only one of each */
+  const char* left_on;     /* overrides `on` */
+  const char* right_on;    /* overrides `on` */
+  const char* how;         /* "inner" (the default, also NULL) or "left" */
+  const char* metric;      /* l2, cosine, dot, hamming; NULL: the index's own, else l2 */
+  int64_t nprobes;         /* exactly so many partitions */
+  int64_t minimum_nprobes; /* at least so many before the search may stop */
+  int64_t maximum_nprobes; /* a hard cap */
+  int64_t refine_factor;   /* re-rank k * refine_factor candidates on true vectors */
+  const char* index;       /* "auto" (also NULL), "require", "never", or an index's name */
+  bool fast_search;        /* leave rows out that no index covers */
+  bool has_distance_range; /* then only distances in [distance_lower, distance_upper) */
+  float distance_lower;
+  float distance_upper;
+  const char* const* left_select; /* columns of the left to give; NULL: all */
+  size_t num_left_select;
+  const char* const* right_select; /* columns of the right; NULL: all but the vector */
+  size_t num_right_select;
+  const char* suffix;         /* for right columns whose name the left has; NULL: "_right" */
+  bool with_row_id;           /* add `_rowid` */
+  bool with_query_index;      /* add `_query_index`, the left row's ordinal */
+  int64_t right_version;      /* of the right dataset; KINJO_UNSET: the latest */
+  int64_t memory_limit_bytes; /* KINJO_UNSET: half of what this process may use */
+  int64_t threads;            /* KINJO_UNSET: those that this process may use */
+} kinjo_join_options;
+
+KINJO_EXPORT void kinjo_join_options_init(kinjo_join_options* options, size_t struct_size);
+/* Judges the options alone, before any file is opened. kinjo_join_make does this too. */
+KINJO_EXPORT bool kinjo_join_options_check(const kinjo_join_options* options, kinjo_error** error);
+
+typedef struct kinjo_progress {
+  size_t struct_size; /* set by the library */
+  int64_t done_rows;  /* left rows */
+  int64_t total_rows; /* -1 while it isn't known */
+  double elapsed_s;
+} kinjo_progress;
+
+typedef void (*kinjo_progress_callback)(void* context, const kinjo_progress* progress);
+
+/* How work is watched and stopped. */
+typedef struct kinjo_run_options {
+  size_t struct_size;
+  const kinjo_cancel* cancel;       /* may be NULL; may be freed while the work runs */
+  kinjo_progress_callback progress; /* may be NULL; a few times a second at most */
+  void* progress_context;
+} kinjo_run_options;
+
+KINJO_EXPORT void kinjo_run_options_init(kinjo_run_options* options, size_t struct_size);
+
+/* A join: made (all checked, the path chosen), explained, run once. */
+typedef struct kinjo_join kinjo_join;
+typedef struct kinjo_stream kinjo_stream;
+
+/* What a run did, as far as programs need it; kinjo_join_describe_report tells everything. */
+typedef struct kinjo_join_report {
+  size_t struct_size; /* set by the caller; only that much is filled */
+  bool index_used;    /* false: the exact path */
+  bool exact_distances;
+  int64_t left_rows;
+  int64_t result_rows;
+  int64_t skipped_null_rows;       /* null left vectors */
+  int64_t skipped_non_finite_rows; /* left vectors with a NaN or an infinity; cosine: zero too */
+  int64_t short_rows;              /* left rows with fewer than k matches */
+  double total_s;
+} kinjo_join_report;
+
+/* Reads no left row. `right_uri` is a Lance dataset, else a Parquet or Arrow file, folder or glob.
+ */
+KINJO_EXPORT bool kinjo_join_make(kinjo_table* left, const char* right_uri,
+                                  const kinjo_join_options* options, kinjo_join** join,
+                                  kinjo_error** error);
+KINJO_EXPORT bool kinjo_join_get_schema(const kinjo_join* join, struct ArrowSchema* schema,
+                                        kinjo_error** error);
+/* The plan as text: operators, the path, the index and why, estimates, limits. */
+KINJO_EXPORT bool kinjo_join_explain(const kinjo_join* join, bool verbose, char** text,
+                                     kinjo_error** error);
+/* Starts the join; its rows come from the stream. */
+KINJO_EXPORT bool kinjo_join_run(kinjo_join* join, const kinjo_run_options* options,
+                                 kinjo_stream** stream, kinjo_error** error);
+/* Counts so far; final once the stream ended. [any thread] */
+KINJO_EXPORT bool kinjo_join_get_report(const kinjo_join* join, kinjo_join_report* report,
+                                        kinjo_error** error);
+/* The same and every other counter, as one JSON object in one line. [any thread] */
+KINJO_EXPORT bool kinjo_join_describe_report(const kinjo_join* join, char** json,
+                                             kinjo_error** error);
+/* The plan with what was measured; after the stream ended. */
+KINJO_EXPORT bool kinjo_join_analyze(const kinjo_join* join, char** text, kinjo_error** error);
+KINJO_EXPORT void kinjo_join_free(kinjo_join* join);
+
+/* ---- Streams ------------------------------------------------------------------------------- */
+
+KINJO_EXPORT bool kinjo_stream_get_schema(const kinjo_stream* stream, struct ArrowSchema* schema,
+                                          kinjo_error** error);
+/* Gives the next batch as a struct array; at the end batch->release is NULL. Fails with `state`
+ * after cancel, close or export. */
+KINJO_EXPORT bool kinjo_stream_next(kinjo_stream* stream, struct ArrowArray* batch,
+                                    kinjo_error** error);
+/* Blocks further reads at once and asks the join to stop. [any thread] */
+KINJO_EXPORT void kinjo_stream_cancel(kinjo_stream* stream);
+/* Stops what still runs and waits for it. A second close does nothing. */
+KINJO_EXPORT bool kinjo_stream_close(kinjo_stream* stream, kinjo_error** error);
+/* Hands what is left to read over as an ArrowArrayStream, whose release closes it. The handle stays
+ * good for cancel and free, which no longer closes. */
+KINJO_EXPORT bool kinjo_stream_export(kinjo_stream* stream, struct ArrowArrayStream* out,
+                                      kinjo_error** error);
+/* Closes first, if need be. */
+KINJO_EXPORT void kinjo_stream_free(kinjo_stream* stream);
+
+/* ---- Writing a join's rows to a file or standard output ------------------------------------ */
+
+typedef struct kinjo_sink_options {
+  size_t struct_size;
+  const char* format;      /* NULL or "": by the name's ending; parquet, arrow, csv, jsonl, table */
+  const char* compression; /* none, snappy, zstd, lz4, gzip, brotli; NULL: the usual one */
+  int64_t row_group_rows;  /* Parquet; KINJO_UNSET: the library's choice */
+  bool overwrite;          /* replace what is at the path; true */
+} kinjo_sink_options;
+
+KINJO_EXPORT void kinjo_sink_options_init(kinjo_sink_options* options, size_t struct_size);
+
+/* Runs the join and writes its rows to `path`, "-" for standard output. A file is written beside
+ * and renamed when whole: on failure and on cancel nothing is at the path that wasn't there before.
+ * The place is checked before a left row is read. `rows_written` may be NULL. */
+KINJO_EXPORT bool kinjo_join_write(kinjo_join* join, const char* path,
+                                   const kinjo_sink_options* sink_options,
+                                   const kinjo_run_options* run_options, int64_t* rows_written,
+                                   kinjo_error** error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* KINJO_KINJO_H_ */
