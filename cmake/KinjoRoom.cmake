@@ -1,10 +1,13 @@
-# kinjo_room(<room> DEPENDS <rooms...> LINK <libraries...>): one static library from every .cc below the folder, and
-# one test program from every *_test.cc. Fuzz targets (*_fuzz.cc) and benches are built where they are asked for.
+# kinjo_room(<room> DEPENDS <rooms...> LINK <libraries...>): one static library from every .cc below the folder, one
+# test program from every *_test.cc, and with KINJO_BUILD_FUZZ one fuzz target from each *_fuzz.cc. ctest labels each
+# test with its room.
 function(kinjo_room room)
   cmake_parse_arguments(ARG "" "" "DEPENDS;LINK" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${room}/*.cc")
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  set(fuzz_targets ${sources})
+  list(FILTER fuzz_targets INCLUDE REGEX "_fuzz\\.cc$")
   list(FILTER sources EXCLUDE REGEX "_(test|fuzz)\\.cc$")
   if(NOT sources)
     return()
@@ -21,6 +24,15 @@ function(kinjo_room room)
     target_link_libraries(${room}_test PRIVATE kinjo_${room} GTest::gmock GTest::gtest_main)
     target_compile_definitions(${room}_test
                                PRIVATE KINJO_GOLDEN_DIR="${PROJECT_SOURCE_DIR}/tests/golden")
-    gtest_discover_tests(${room}_test DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
+    gtest_discover_tests(${room}_test DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300 LABELS ${room})
+  endif()
+  if(KINJO_BUILD_FUZZ)
+    foreach(source ${fuzz_targets})
+      get_filename_component(target "${source}" NAME_WE)
+      add_executable(${target} "${source}")
+      target_link_libraries(${target} PRIVATE kinjo_${room})
+      target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+      set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/fuzz")
+    endforeach()
   endif()
 endfunction()

@@ -1,0 +1,38 @@
+"""Configuring and building one CMake preset with the machine's Arrow wheel and ccache."""
+
+import os
+import shutil
+
+from tools import machine
+from tools.terminal import run, step
+
+
+def environment():
+    """Paths below the tree are hashed relative to it, so that clones share ccache's results."""
+    return os.environ | {"CCACHE_BASEDIR": str(machine.ROOT), "CCACHE_NOHASHDIR": "true"}
+
+
+def folder(preset):
+    return machine.ROOT / "build" / preset
+
+
+def configure(preset, *definitions):
+    """Runs cmake when the arguments changed; ninja sees to changed CMake files itself."""
+    command = ["cmake", "--preset", preset, f"-DARROW_WHEEL_DIR={machine.arrow_wheel()}"]
+    command += definitions
+    if shutil.which("ccache"):
+        command.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")
+    stamp = folder(preset) / "stamp-configure"
+    arguments = " ".join(command) + "\n"
+    if machine.stamp_is_current(stamp, arguments) and (folder(preset) / "build.ninja").exists():
+        return
+    step(f"configuring build/{preset}")
+    run([*command, "--log-level=WARNING"], cwd=machine.ROOT, env=environment())
+    stamp.write_text(arguments)
+
+
+def build(preset, *targets, definitions=()):
+    """Builds the targets of a preset; all of them when none is named."""
+    configure(preset, *definitions)
+    step(f"building build/{preset} {' '.join(targets)}".rstrip())
+    run(["ninja", "-C", folder(preset), "-j", str(machine.jobs()), *targets], env=environment())

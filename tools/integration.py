@@ -1,0 +1,82 @@
+"""What must pass before a change lands, as named steps in order. Cheap ones come first."""
+
+import json
+import subprocess
+import time
+
+from tools import building, checking, fuzzing, machine, testing
+from tools.terminal import Failure, run, step
+
+FUZZ_INPUTS = 100_000
+THREADED_ROOMS = ("base", "stream", "join")
+SIMD_ROOMS = ("kernels", "index", "join")
+
+
+def check():
+    machine.prepare("check")
+    checking.check(all_files=True)
+
+
+def test():
+    machine.prepare()
+    testing.test([])
+
+
+def simd():
+    """Unit tests of the rooms that calculate, at each SIMD level of the machine."""
+    machine.prepare()
+    building.build("release")
+    for level in simd_levels():
+        testing.ctest("release", rooms=SIMD_ROOMS, environment={"KINJO_SIMD": level})
+
+
+def simd_levels():
+    program = building.folder("release") / "cli" / "kinjo"
+    answer = subprocess.run([program, "info", "--cpu", "--json"], capture_output=True, text=True)
+    if answer.returncode != 0:
+        raise Failure(f"kinjo info --cpu failed: {answer.stderr.strip()}")
+    return json.loads(answer.stdout)["simd_levels"]
+
+
+def asan():
+    """C++ unit tests, and the Python tests through the sanitized program."""
+    machine.prepare()
+    building.build("asan")
+    testing.ctest("asan")
+    testing.pytest("tests", preset="asan", marks="not unsanitized")
+
+
+def tsan():
+    machine.prepare()
+    building.build("tsan", *(f"{room}_test" for room in THREADED_ROOMS))
+    testing.ctest("tsan", rooms=THREADED_ROOMS)
+
+
+def fuzz():
+    machine.prepare("fuzz")
+    fuzzing.fuzz([], FUZZ_INPUTS)
+
+
+def demo():
+    """The demo checks its own recall."""
+    machine.prepare("demo")
+    building.build("release", "cli/kinjo")
+    run([machine.PYTHON, machine.ROOT / "demo" / "demo.py"])
+
+
+STEPS = (check, test, simd, demo, asan, tsan, fuzz)
+
+
+def step_names():
+    return [function.__name__ for function in STEPS]
+
+
+def run_steps(without=()):
+    """Runs the steps; the first that fails ends the run."""
+    for function in STEPS:
+        if function.__name__ in without:
+            continue
+        begin = time.monotonic()
+        step(f"ci: {function.__name__}")
+        function()
+        step(f"ci: {function.__name__} took {time.monotonic() - begin:.0f} s")
