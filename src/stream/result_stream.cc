@@ -101,7 +101,8 @@ class ThreadedStream final : public ResultStream {
 
   arrow::Status HandOver(std::shared_ptr<arrow::RecordBatch> batch) {
     if (batch == nullptr) return base::Internal("a null batch was given to the result stream");
-    if (!batch->schema()->Equals(*schema_, /*check_metadata=*/false)) {
+    if (batch->schema() != schema_ &&
+        !batch->schema()->Equals(*schema_, /*check_metadata=*/false)) {
       return base::Internal("a result batch has the schema ", batch->schema()->ToString(),
                             " instead of ", schema_->ToString());
     }
