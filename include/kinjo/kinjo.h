@@ -98,11 +98,12 @@ KINJO_EXPORT bool kinjo_runtime_describe(char** json, kinjo_error** error);
 
 /* ---- Cancelling ---------------------------------------------------------------------------- */
 
-/* A flag that long work polls. Made before the work, given to it in kinjo_run_options. */
+/* A flag that one run polls. Made before the run, given to it in kinjo_run_options; a stream that
+ * is cancelled or closed before its end raises it too, so each run needs a flag of its own. */
 typedef struct kinjo_cancel kinjo_cancel;
 
 KINJO_EXPORT bool kinjo_cancel_make(kinjo_cancel** cancel, kinjo_error** error);
-/* Asks all work that was given this flag to stop; it then fails with `cancelled`. For good.
+/* Asks the run that was given this flag to stop; it then fails with `cancelled`. For good.
  * [any thread, also a signal handler] */
 KINJO_EXPORT void kinjo_cancel_raise(kinjo_cancel* cancel);
 /* [any thread, also a signal handler] */
