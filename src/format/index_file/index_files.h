@@ -17,6 +17,11 @@ namespace kinjo::format {
 /// Element type of centroids, codebook and flat vectors: that of the indexed column.
 enum class ElementType : uint8_t { kFloat16, kFloat32, kFloat64, kUint8 };
 
+/// Bytes of one element.
+uint32_t ElementBytes(ElementType type);
+/// "float16", "float32", ...
+const char* ElementTypeName(ElementType type);
+
 /// A dense row-major matrix as stored. `data` holds rows * cols elements.
 struct Tensor {
   ElementType type = ElementType::kFloat32;
@@ -62,6 +67,9 @@ class IndexFiles {
   /// `directory` is `_indices/<uuid>`.
   static arrow::Result<std::shared_ptr<IndexFiles>> Open(const io::Location& directory,
                                                          std::shared_ptr<io::IoCounters> counters);
+  /// The same over the two files already opened: index.idx and auxiliary.idx.
+  static arrow::Result<std::shared_ptr<IndexFiles>> Assemble(std::shared_ptr<LanceFile> index,
+                                                             std::shared_ptr<LanceFile> auxiliary);
   virtual ~IndexFiles() = default;
 
   virtual const IvfModel& ivf() const = 0;
@@ -72,6 +80,13 @@ class IndexFiles {
 
   /// Reads one partition: only its rows' bytes (to the chunk).
   virtual arrow::Result<PartitionRows> ReadPartition(uint64_t partition) = 0;
+
+  /// Bytes of one row's code.
+  uint32_t code_bytes() const;
+  /// The least that ReadPartition has to read: the row ids and codes of the partition's rows.
+  uint64_t partition_bytes(uint64_t partition) const {
+    return ivf().lengths[partition] * (sizeof(uint64_t) + code_bytes());
+  }
 };
 
 }  // namespace kinjo::format
