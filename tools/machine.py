@@ -32,10 +32,8 @@ def missing_packages(names):
         capture_output=True,
         text=True,
     )
-    installed = {
-        words[0] for words in map(str.split, answer.stdout.splitlines()) if words[1:] == ["installed"]
-    }
-    return [name for name in names if name not in installed]
+    states = dict(line.split(" ", 1) for line in answer.stdout.splitlines())
+    return [name for name in names if states.get(name) != "installed"]
 
 
 def install_packages(group):

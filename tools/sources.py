@@ -14,7 +14,8 @@ def files(root):
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
         cwd=root, capture_output=True, check=True,
     ).stdout.decode()
-    return sorted(Path(name) for name in set(listed.split("\0")) if name and (root / name).is_file())
+    names = filter(None, set(listed.split("\0")))
+    return sorted(Path(name) for name in names if (root / name).is_file())
 
 
 def is_cpp(path):
