@@ -1,0 +1,182 @@
+#include "capi/describe.h"
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "arrow/config.h"
+#include "base/memory_budget.h"
+#include "base/thread_pool.h"
+#include "format/index_file/index_files.h"
+#include "index/ivf_segment.h"
+#include "kernels/simd_level.h"
+#include "kinjo/kinjo.h"
+#include "nlohmann/json.hpp"
+
+namespace kinjo::capi {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// A path that isn't UTF-8 must not make describing it fail.
+std::string Text(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Json DescribeSchema(const arrow::Schema& schema) {
+  Json fields = Json::array();
+  for (const std::shared_ptr<arrow::Field>& field : schema.fields()) {
+    fields.push_back({{"name", field->name()},
+                      {"type", field->type()->ToString()},
+                      {"nullable", field->nullable()}});
+  }
+  return fields;
+}
+
+Json DescribeFragments(const dataset::Dataset& dataset) {
+  Json fragments = Json::array();
+  for (const dataset::FragmentInfo& fragment : dataset.fragments()) {
+    fragments.push_back({{"id", fragment.id},
+                         {"rows", fragment.physical_rows - fragment.deleted_rows},
+                         {"deleted_rows", fragment.deleted_rows},
+                         {"physical_rows", fragment.physical_rows},
+                         {"files", fragment.files}});
+  }
+  return fragments;
+}
+
+// With the part of the dataset that the index covers, which decides how much is scanned beside it.
+Json DescribeIndexInfo(const dataset::Dataset& dataset, const dataset::IndexInfo& index) {
+  std::set<uint64_t> covered;
+  Json segments = Json::array();
+  for (const dataset::IndexSegmentInfo& segment : index.segments) {
+    covered.insert(segment.fragment_ids.begin(), segment.fragment_ids.end());
+    segments.push_back({{"uuid", segment.uuid},
+                        {"dataset_version", segment.dataset_version},
+                        {"fragment_ids", segment.fragment_ids}});
+  }
+  uint64_t covered_rows = 0;
+  Json uncovered_fragments = Json::array();
+  for (const dataset::FragmentInfo& fragment : dataset.fragments()) {
+    if (covered.count(fragment.id) != 0) {
+      covered_rows += fragment.physical_rows - fragment.deleted_rows;
+    } else {
+      uncovered_fragments.push_back(fragment.id);
+    }
+  }
+  return {{"name", index.name},
+          {"column", index.column},
+          {"type", index.type},
+          {"metric", index.metric},
+          {"usable", index.unusable_reason.empty()},
+          {"unusable_reason", index.unusable_reason},
+          {"covered_rows", covered_rows},
+          {"uncovered_rows", dataset.num_rows() - std::min(covered_rows, dataset.num_rows())},
+          {"uncovered_fragments", std::move(uncovered_fragments)},
+          {"segments", std::move(segments)}};
+}
+
+// Adds what only the segment's own files tell.
+void DescribeSegment(const index::IvfSegment& segment, Json* json) {
+  uint64_t rows = 0;
+  uint64_t smallest = segment.num_partitions() > 0 ? segment.partition_rows(0) : 0;
+  uint64_t largest = 0;
+  for (int64_t partition = 0; partition < segment.num_partitions(); ++partition) {
+    const uint64_t size = segment.partition_rows(partition);
+    rows += size;
+    smallest = std::min(smallest, size);
+    largest = std::max(largest, size);
+  }
+  (*json)["num_partitions"] = segment.num_partitions();
+  (*json)["dimension"] = segment.dim();
+  (*json)["element_type"] = format::ElementTypeName(segment.element_type());
+  (*json)["num_rows"] = rows;
+  (*json)["smallest_partition"] = smallest;
+  (*json)["largest_partition"] = largest;
+  (*json)["exact_codes"] = segment.is_exact();
+}
+
+arrow::Status NoSuchIndex(const dataset::Dataset& dataset, const std::string& name) {
+  std::string known;
+  for (const dataset::IndexInfo& index : dataset.vector_indexes()) {
+    known += (known.empty() ? "" : ", ") + index.name;
+  }
+  return base::NotFound(dataset.uri(), " has no vector index named '", name, "'; it has ",
+                        known.empty() ? "none" : known);
+}
+
+}  // namespace
+
+std::string DescribeRuntime() {
+  return Text({{"version", kinjo_version()},
+               {"arrow_version", ARROW_VERSION_STRING},
+               {"simd_level", kernels::CurrentSimdLevel()},
+               {"simd_levels", kernels::AvailableSimdLevels()},
+               {"threads", base::DefaultThreadCount()},
+               {"memory_limit_bytes", base::DefaultMemoryLimitBytes()}});
+}
+
+std::string DescribeDataset(const dataset::Dataset& dataset) {
+  uint64_t deleted_rows = 0;
+  for (const dataset::FragmentInfo& fragment : dataset.fragments()) {
+    deleted_rows += fragment.deleted_rows;
+  }
+  Json indexes = Json::array();
+  for (const dataset::IndexInfo& index : dataset.vector_indexes()) {
+    indexes.push_back(DescribeIndexInfo(dataset, index));
+  }
+  return Text({{"uri", dataset.uri()},
+               {"version", dataset.version()},
+               {"versions", dataset.versions()},
+               {"format_version", dataset.data_format_version()},
+               {"num_rows", dataset.num_rows()},
+               {"num_deleted_rows", deleted_rows},
+               {"schema", DescribeSchema(*dataset.arrow_schema())},
+               {"fragments", DescribeFragments(dataset)},
+               {"indexes", std::move(indexes)}});
+}
+
+arrow::Result<std::string> DescribeIndex(dataset::Dataset* dataset, const std::string& name) {
+  const std::vector<dataset::IndexInfo>& indexes = dataset->vector_indexes();
+  const auto found = std::find_if(indexes.begin(), indexes.end(),
+                                  [&](const auto& index) { return index.name == name; });
+  if (found == indexes.end()) return NoSuchIndex(*dataset, name);
+  Json json = DescribeIndexInfo(*dataset, *found);
+  if (found->unusable_reason.empty()) {
+    for (size_t i = 0; i < found->segments.size(); ++i) {
+      ARROW_ASSIGN_OR_RAISE(const auto segment, dataset->OpenSegment(*found, i));
+      DescribeSegment(*segment, &json["segments"][i]);
+    }
+  }
+  return Text(json);
+}
+
+std::string DescribeReport(const join::JoinReport& report) {
+  return Text({{"path", report.path},
+               {"index_name", report.index_name},
+               {"exact_distances", report.exact_distances},
+               {"left_rows", report.left_rows},
+               {"result_rows", report.result_rows},
+               {"skipped_null_rows", report.skipped_null_rows},
+               {"skipped_non_finite_rows", report.skipped_non_finite_rows},
+               {"short_rows", report.short_rows},
+               {"partitions_ranked", report.partitions_ranked},
+               {"partitions_probed", report.partitions_probed},
+               {"partitions_read", report.partitions_read},
+               {"index_comparisons", report.index_comparisons},
+               {"exact_comparisons", report.exact_comparisons},
+               {"rows_refined", report.rows_refined},
+               {"rows_scanned", report.rows_scanned},
+               {"requests", report.requests},
+               {"bytes_read", report.bytes_read},
+               {"peak_memory_bytes", report.peak_memory_bytes},
+               {"rank_s", report.rank_s},
+               {"probe_s", report.probe_s},
+               {"refine_s", report.refine_s},
+               {"exact_s", report.exact_s},
+               {"take_s", report.take_s},
+               {"total_s", report.total_s}});
+}
+
+}  // namespace kinjo::capi

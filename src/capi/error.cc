@@ -1,0 +1,106 @@
+// Error objects. A failure to make one (no memory left) is answered with a ready-made error, so
+// that false never comes without a reason.
+#include <cstdlib>
+#include <mutex>
+
+#include "arrow/compute/initialize.h"
+#include "capi/wall.h"
+
+namespace kinjo::capi {
+
+namespace {
+
+static_assert(static_cast<int>(base::ErrorCode::kInvalid) + 1 == KINJO_ERROR_INVALID);
+static_assert(static_cast<int>(base::ErrorCode::kCapacity) + 1 == KINJO_ERROR_CAPACITY);
+static_assert(static_cast<int>(base::ErrorCode::kInternal) + 1 == KINJO_ERROR_INTERNAL);
+
+// Short enough for the string's own storage: making it can't fail.
+kinjo_error* OutOfMemoryError() noexcept {
+  static kinjo_error error{KINJO_ERROR_CAPACITY, "out of memory", "", -1};
+  return &error;
+}
+
+const base::ErrorDetail* DetailOf(const arrow::Status& status) {
+  return dynamic_cast<const base::ErrorDetail*>(status.detail().get());
+}
+
+}  // namespace
+
+void StoreError(const arrow::Status& status, kinjo_error** error) noexcept {
+  if (error == nullptr) return;
+  try {
+    auto made = std::make_unique<kinjo_error>();
+    made->code = static_cast<kinjo_error_code>(static_cast<int>(base::CodeOf(status)) + 1);
+    made->message = base::MessageOf(status);
+    if (const base::ErrorDetail* detail = DetailOf(status)) {
+      made->path = detail->path();
+      if (detail->offset()) made->offset = static_cast<int64_t>(*detail->offset());
+    }
+    *error = made.release();
+  } catch (...) {
+    *error = OutOfMemoryError();
+  }
+}
+
+void StoreException(const char* what, kinjo_error** error) noexcept {
+  if (error == nullptr) return;
+  try {
+    *error = new kinjo_error{KINJO_ERROR_INTERNAL, base::Concat("internal error: ", what), "", -1};
+  } catch (...) {
+    *error = OutOfMemoryError();
+  }
+}
+
+void StoreOutOfMemory(kinjo_error** error) noexcept {
+  if (error != nullptr) *error = OutOfMemoryError();
+}
+
+arrow::Status RequireArgument(const void* pointer, const char* name) {
+  if (pointer != nullptr) return arrow::Status::OK();
+  return base::Invalid("the argument ", name, " is NULL");
+}
+
+arrow::Status StartEngine() {
+  static const arrow::Status started = arrow::compute::Initialize();
+  return started;
+}
+
+arrow::Status GiveText(const std::string& text, char** out) {
+  ARROW_RETURN_NOT_OK(RequireArgument(out, "text"));
+  char* copy = static_cast<char*>(std::malloc(text.size() + 1));
+  if (copy == nullptr) throw std::bad_alloc();
+  std::memcpy(copy, text.c_str(), text.size() + 1);
+  *out = copy;
+  return arrow::Status::OK();
+}
+
+}  // namespace kinjo::capi
+
+using namespace kinjo::capi;  // NOLINT: the functions below are C's
+
+kinjo_error_code kinjo_error_get_code(const kinjo_error* error) {
+  return error == nullptr ? KINJO_ERROR_INTERNAL : error->code;
+}
+
+const char* kinjo_error_get_message(const kinjo_error* error) {
+  return error == nullptr ? "" : error->message.c_str();
+}
+
+const char* kinjo_error_get_path(const kinjo_error* error) {
+  return error == nullptr ? "" : error->path.c_str();
+}
+
+int64_t kinjo_error_get_offset(const kinjo_error* error) {
+  return error == nullptr ? -1 : error->offset;
+}
+
+void kinjo_error_free(kinjo_error* error) {
+  if (error != OutOfMemoryError()) delete error;
+}
+
+const char* kinjo_error_code_name(kinjo_error_code code) {
+  const auto inner = static_cast<kinjo::base::ErrorCode>(static_cast<int>(code) - 1);
+  return kinjo::base::ErrorCodeName(inner).data();
+}
+
+void kinjo_string_free(char* text) { std::free(text); }

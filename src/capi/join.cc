@@ -1,0 +1,94 @@
+// Joins at the wall: made, explained, run, reported.
+#include "arrow/c/bridge.h"
+#include "capi/describe.h"
+#include "capi/join_options.h"
+#include "capi/wall.h"
+#include "join/knn_join.h"
+#include "join/validate.h"
+
+using namespace kinjo::capi;  // NOLINT: the functions below are C's
+
+bool kinjo_join_options_check(const kinjo_join_options* options, kinjo_error** error) {
+  return Wall(error, [&]() -> arrow::Status {
+    ARROW_ASSIGN_OR_RAISE(const auto join_options, ToJoinOptions(options));
+    return kinjo::join::ValidateOptions(join_options);
+  });
+}
+
+bool kinjo_join_make(kinjo_table* left, const char* right_uri, const kinjo_join_options* options,
+                     kinjo_join** join, kinjo_error** error) {
+  return Wall(error, [&]() -> arrow::Status {
+    ARROW_RETURN_NOT_OK(RequireArgument(left, "left"));
+    ARROW_RETURN_NOT_OK(RequireArgument(right_uri, "right_uri"));
+    ARROW_RETURN_NOT_OK(RequireArgument(join, "join"));
+    ARROW_RETURN_NOT_OK(StartEngine());
+    ARROW_ASSIGN_OR_RAISE(const auto join_options, ToJoinOptions(options));
+    ARROW_ASSIGN_OR_RAISE(std::shared_ptr<kinjo::join::KnnJoin> made,
+                          kinjo::join::KnnJoin::Make(left->source, right_uri, join_options));
+    *join = new kinjo_join{std::move(made)};
+    return arrow::Status::OK();
+  });
+}
+
+bool kinjo_join_get_schema(const kinjo_join* join, ArrowSchema* schema, kinjo_error** error) {
+  return Wall(error, [&]() -> arrow::Status {
+    ARROW_RETURN_NOT_OK(RequireArgument(join, "join"));
+    ARROW_RETURN_NOT_OK(RequireArgument(schema, "schema"));
+    return arrow::ExportSchema(*join->join->output_schema(), schema);
+  });
+}
+
+bool kinjo_join_explain(const kinjo_join* join, bool verbose, char** text, kinjo_error** error) {
+  return Wall(error, [&]() -> arrow::Status {
+    ARROW_RETURN_NOT_OK(RequireArgument(join, "join"));
+    return GiveText(join->join->Explain(verbose), text);
+  });
+}
+
+bool kinjo_join_run(kinjo_join* join, const kinjo_run_options* options, kinjo_stream** stream,
+                    kinjo_error** error) {
+  return Wall(error, [&]() -> arrow::Status {
+    ARROW_RETURN_NOT_OK(RequireArgument(join, "join"));
+    ARROW_RETURN_NOT_OK(RequireArgument(stream, "stream"));
+    ARROW_ASSIGN_OR_RAISE(RunControl control, ToRunControl(options));
+    auto handle = std::make_unique<kinjo_stream>();
+    handle->join = join->join;
+    ARROW_ASSIGN_OR_RAISE(handle->stream,
+                          join->join->Run(control.cancel, std::move(control.progress)));
+    *stream = handle.release();
+    return arrow::Status::OK();
+  });
+}
+
+bool kinjo_join_get_report(const kinjo_join* join, kinjo_join_report* report, kinjo_error** error) {
+  return Wall(error, [&]() -> arrow::Status {
+    ARROW_RETURN_NOT_OK(RequireArgument(join, "join"));
+    const kinjo::join::JoinReport counts = join->join->report();
+    kinjo_join_report filled{};
+    filled.index_used = counts.path == "index";
+    filled.exact_distances = counts.exact_distances;
+    filled.left_rows = counts.left_rows;
+    filled.result_rows = counts.result_rows;
+    filled.skipped_null_rows = counts.skipped_null_rows;
+    filled.skipped_non_finite_rows = counts.skipped_non_finite_rows;
+    filled.short_rows = counts.short_rows;
+    filled.total_s = counts.total_s;
+    return FillStruct(filled, "kinjo_join_report", report);
+  });
+}
+
+bool kinjo_join_describe_report(const kinjo_join* join, char** json, kinjo_error** error) {
+  return Wall(error, [&]() -> arrow::Status {
+    ARROW_RETURN_NOT_OK(RequireArgument(join, "join"));
+    return GiveText(DescribeReport(join->join->report()), json);
+  });
+}
+
+bool kinjo_join_analyze(const kinjo_join* join, char** text, kinjo_error** error) {
+  return Wall(error, [&]() -> arrow::Status {
+    ARROW_RETURN_NOT_OK(RequireArgument(join, "join"));
+    return GiveText(join->join->Analyze(), text);
+  });
+}
+
+void kinjo_join_free(kinjo_join* join) { delete join; }

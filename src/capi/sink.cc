@@ -1,0 +1,74 @@
+// A join written to a file or to standard output.
+#include "capi/join_options.h"
+#include "capi/wall.h"
+#include "join/knn_join.h"
+#include "tabular/table_sink.h"
+
+using namespace kinjo::capi;  // NOLINT: the functions below are C's
+
+namespace {
+
+kinjo_sink_options Defaults() {
+  return {sizeof(kinjo_sink_options), nullptr, nullptr, KINJO_UNSET, true};
+}
+
+arrow::Result<kinjo::tabular::SinkOptions> ToSinkOptions(const kinjo_sink_options* options) {
+  kinjo_sink_options given = Defaults();
+  ARROW_RETURN_NOT_OK(ReadStruct(options, "kinjo_sink_options", &given));
+  kinjo::tabular::SinkOptions sink;
+  sink.format = TextOf(given.format);
+  sink.compression = TextOf(given.compression);
+  if (given.row_group_rows != KINJO_UNSET) {
+    if (given.row_group_rows < 1) {
+      return kinjo::base::Invalid("row_group_rows is ", given.row_group_rows,
+                                  "; it must be at least 1");
+    }
+    sink.row_group_rows = given.row_group_rows;
+  }
+  sink.overwrite = given.overwrite;
+  return sink;
+}
+
+arrow::Status WriteAll(kinjo::stream::ResultStream* stream, kinjo::tabular::TableSink* sink) {
+  while (true) {
+    ARROW_ASSIGN_OR_RAISE(const auto batch, stream->Next());
+    if (batch == nullptr) return arrow::Status::OK();
+    ARROW_RETURN_NOT_OK(sink->Write(*batch));
+  }
+}
+
+// The stream is closed before the sink is finished: its last error must keep the file away.
+arrow::Status WriteJoin(kinjo::join::KnnJoin* join, kinjo::tabular::TableSink* sink,
+                        RunControl control) {
+  ARROW_ASSIGN_OR_RAISE(const auto stream, join->Run(control.cancel, std::move(control.progress)));
+  ARROW_RETURN_NOT_OK(WriteAll(stream.get(), sink));
+  ARROW_RETURN_NOT_OK(control.cancel.Check());
+  ARROW_RETURN_NOT_OK(stream->Close());
+  return sink->Finish();
+}
+
+}  // namespace
+
+void kinjo_sink_options_init(kinjo_sink_options* options, size_t struct_size) {
+  InitStruct(options, struct_size, Defaults());
+}
+
+bool kinjo_join_write(kinjo_join* join, const char* path, const kinjo_sink_options* sink_options,
+                      const kinjo_run_options* run_options, int64_t* rows_written,
+                      kinjo_error** error) {
+  return Wall(error, [&]() -> arrow::Status {
+    ARROW_RETURN_NOT_OK(RequireArgument(join, "join"));
+    ARROW_RETURN_NOT_OK(RequireArgument(path, "path"));
+    ARROW_ASSIGN_OR_RAISE(const auto options, ToSinkOptions(sink_options));
+    ARROW_ASSIGN_OR_RAISE(RunControl control, ToRunControl(run_options));
+    ARROW_ASSIGN_OR_RAISE(const auto sink,
+                          kinjo::tabular::OpenSink(path, join->join->output_schema(), options));
+    const arrow::Status written = WriteJoin(join->join.get(), sink.get(), std::move(control));
+    if (!written.ok()) {
+      sink->Abort();
+      return written;
+    }
+    if (rows_written != nullptr) *rows_written = sink->rows_written();
+    return arrow::Status::OK();
+  });
+}
