@@ -10,47 +10,22 @@
 // so that l2 = 2 s + |q'|^2 and dot = 1 + s. A row survives when s <= bound[q].
 // The kernel's rounding error is at most ErrorFactor(dim) * (|q'|^2 + |x'|^2): the row's part is
 // subtracted from init and the query's part added to bound by the functions below, so no true
-// neighbour is ever lost and the row loop has no branch.
+// neighbour is ever lost and the row loop has no branch. block_scan.cc derives the bound.
+//
+// Odd magnitudes. A row or query whose squared norm could overflow float32 sums gets init = -inf or
+// bound = +inf: everything about it survives, and the canonical distance decides. The same happens
+// to vectors so tiny that their squares underflow. Far more survivors, never a lost one.
 #pragma once
 
 #include <cstdint>
-#include <vector>
+
+#include "kernels/grouped_rows.h"
 
 namespace kinjo::kernels {
 
-inline constexpr int64_t kGroupRows = 16;
-
-/// Rounding error of a score, relative to |q'|^2 + |x'|^2 (a bound, for any order of summation).
+/// Rounding error of a score, relative to |q'|^2 + |x'|^2 (a bound, for any order of summation),
+/// including the rounding of q' and x' to float32. +inf for a dim beyond about 4 million.
 float ErrorFactor(int64_t dim);
-
-/// Rows in grouped form. Reused from block to block: Reset keeps the capacity.
-class GroupedRows {
- public:
-  /// Room for `num_rows` rows of `dim`; padding rows of the last group never survive (init = +inf).
-  void Reset(int64_t num_rows, int64_t dim);
-
-  /// Stores row `slot`: x[j] - centre[j] for all j (centre may be null = 0). Different slots may be
-  /// set from different threads. Elements of x must be finite.
-  void SetRow(int64_t slot, const float* x, const float* centre, bool dot);
-  void SetRow(int64_t slot, const double* x, const double* centre, bool dot);
-
-  /// Copies row `slot`, as stored (centred), into out[dim].
-  void GetRow(int64_t slot, float* out) const;
-
-  int64_t num_rows() const { return num_rows_; }
-  int64_t num_groups() const { return (num_rows_ + kGroupRows - 1) / kGroupRows; }
-  int64_t dim() const { return dim_; }
-  const float* rows() const { return rows_.data(); }
-  const float* init() const { return init_.data(); }
-  float* mutable_rows() { return rows_.data(); }
-  float* mutable_init() { return init_.data(); }
-
- private:
-  int64_t num_rows_ = 0;
-  int64_t dim_ = 0;
-  std::vector<float> rows_;  // allocate 64-byte aligned
-  std::vector<float> init_;
-};
 
 /// A query/row pair that survived.
 struct Hit {
@@ -59,30 +34,40 @@ struct Hit {
 };
 
 /// One call: queries [0, num_queries) against groups [first_group, first_group + num_groups).
+/// Fastest when num_queries is a multiple of 24 and num_groups of 3 (docs/kernels.md).
 struct BlockScan {
   const float* rows;  ///< GroupedRows::rows()
   const float* init;  ///< GroupedRows::init()
-  int64_t dim;
+  int64_t dim;        ///< at least 1
   int64_t first_group;
   int64_t num_groups;
   const float* queries;  ///< [num_queries][dim], centred as the rows
-  const float* bounds;   ///< [num_queries]; +inf lets everything through, -inf nothing
+  const float* bounds;  ///< [num_queries], not NaN; +inf lets everything through, -inf nothing (and
+                        ///< costs next to nothing)
   int64_t num_queries;
 };
 
 /// Writes every survivor (any order) to `hits`, which has room for num_queries * num_groups *
-/// kGroupRows; returns their number.
+/// kGroupRows; returns their number. Padding rows (init = +inf) never survive. Pure and
+/// single-threaded; allocates only for dim > 2,048.
 int64_t ScanBlock(const BlockScan& scan, Hit* hits);
 
-/// Writes all scores: scores[q * stride + row], stride >= num_groups * kGroupRows. Ranking of
-/// centroids.
+/// Writes all scores: scores[q * stride + row] with row counted from first_group's first, stride >=
+/// num_groups * kGroupRows. Ranking of centroids. Ignores bounds. The true score lies in
+/// [score - E |q'|^2, score + E (|q'|^2 + 2 |x'|^2)] with E = ErrorFactor(dim); it is +inf for a
+/// padding row, and -inf or NaN, which say nothing, for a row too large for float32.
 void ScoreBlock(const BlockScan& scan, float* scores, int64_t stride);
 
 /// The bound for a query whose k-th distance so far is `distance` (+inf while fewer than k are
-/// held), for l2-like scores: ((distance - |q'|^2) / 2) + slack, rounded up.
+/// held), for l2-like scores: ((distance - |q'|^2) / 2) + slack, rounded up. Every row whose
+/// canonical distance, rounded to float32, is <= `distance` survives. `query_norm2` is |q'|^2 of
+/// the floats that are scanned, in double.
 float L2Bound(double distance, double query_norm2, int64_t dim);
 /// The same for dot (distance = 1 - q.x); slack needs only the norm of the query, rows carry
 /// theirs.
 float DotBound(double distance, double query_norm2, int64_t dim);
+/// The same for cosine (distance = 1 - cos), for rows and queries that were divided by their norms
+/// in double and then moved by one centre.
+float CosineBound(double distance, double query_norm2, int64_t dim);
 
 }  // namespace kinjo::kernels

@@ -21,6 +21,20 @@ double CanonicalDot(const float* a, const float* b, int64_t dim);
 double CanonicalDot(const double* a, const float* b, int64_t dim);
 double CanonicalDot(const double* a, const double* b, int64_t dim);
 
+struct Hit;
+
+/// The same for many pairs at once, out[i] for hits[i]: queries is [any][dim], rows is [any][dim],
+/// both row-major and as they were before centring (block_scan.h). What a loop over survivors
+/// calls: the SIMD level is looked up once.
+void CanonicalL2Hits(const float* queries, const float* rows, int64_t dim, const Hit* hits,
+                     int64_t count, double* out);
+void CanonicalL2Hits(const double* queries, const float* rows, int64_t dim, const Hit* hits,
+                     int64_t count, double* out);
+void CanonicalDotHits(const float* queries, const float* rows, int64_t dim, const Hit* hits,
+                      int64_t count, double* out);
+void CanonicalDotHits(const double* queries, const float* rows, int64_t dim, const Hit* hits,
+                      int64_t count, double* out);
+
 /// Number of differing bits of two vectors of `bytes` bytes.
 int64_t HammingDistance(const uint8_t* a, const uint8_t* b, int64_t bytes);
 

@@ -20,4 +20,8 @@ std::string CurrentSimdLevel();
 /// is an error that lists the levels. Not thread-safe: for tests and start-up.
 arrow::Status ForceSimdLevel(const std::string& name);
 
+/// OK, or the error that ForceSimdLevel would give for the value of KINJO_SIMD. A face asks once at
+/// start-up; kernels that run without having asked ignore a name that isn't available.
+arrow::Status CheckSimdEnvironment();
+
 }  // namespace kinjo::kernels

@@ -1,0 +1,81 @@
+#include "kernels/grouped_rows.h"
+
+#include <limits>
+
+#include "kernels/kernel_table.h"
+
+namespace kinjo::kernels {
+
+void GroupedRows::Reset(int64_t num_rows, int64_t dim) {
+  num_rows_ = num_rows;
+  dim_ = dim;
+  const int64_t slots = num_groups() * kGroupRows;
+  rows_.resize(static_cast<size_t>(slots * dim));
+  init_.resize(static_cast<size_t>(slots));
+  for (int64_t slot = num_rows; slot < slots; ++slot) {
+    float* to = RowStart(slot);
+    for (int64_t j = 0; j < dim; ++j) to[j * kGroupRows] = 0.0f;
+    init_[slot] = std::numeric_limits<float>::infinity();
+  }
+}
+
+void GroupedRows::SetRow(int64_t slot, const float* x, const float* centre, bool dot) {
+  float* to = RowStart(slot);
+  double norm2 = 0;
+  for (int64_t j = 0; j < dim_; ++j) {
+    const float value = centre == nullptr ? x[j] : x[j] - centre[j];
+    to[j * kGroupRows] = value;
+    norm2 += static_cast<double>(value) * value;
+  }
+  init_[slot] = RowInit(norm2, dim_, dot);
+}
+
+void GroupedRows::SetRow(int64_t slot, const double* x, const double* centre, bool dot) {
+  float* to = RowStart(slot);
+  double norm2 = 0;
+  for (int64_t j = 0; j < dim_; ++j) {
+    const float value = static_cast<float>(centre == nullptr ? x[j] : x[j] - centre[j]);
+    to[j * kGroupRows] = value;
+    norm2 += static_cast<double>(value) * value;
+  }
+  init_[slot] = RowInit(norm2, dim_, dot);
+}
+
+void GroupedRows::SetRows(int64_t first_slot, int64_t count, const float* x, const float* centre,
+                          bool dot) {
+  const KernelTable& kernels = Kernels();
+  const int64_t end = first_slot + count;
+  int64_t slot = first_slot;
+  while (slot < end) {
+    const float* from = x + (slot - first_slot) * dim_;
+    if (slot % kGroupRows != 0 || end - slot < kGroupRows) {
+      SetRow(slot++, from, centre, dot);
+      continue;
+    }
+    double norms2[kGroupRows];
+    kernels.fill_group(from, centre, dim_, RowStart(slot), norms2);
+    for (int64_t row = 0; row < kGroupRows; ++row) {
+      init_[slot + row] = RowInit(norms2[row], dim_, dot);
+    }
+    slot += kGroupRows;
+  }
+}
+
+void GroupedRows::FinishRows(int64_t first_slot, int64_t count, bool dot) {
+  for (int64_t slot = first_slot; slot < first_slot + count; ++slot) {
+    const float* from = RowStart(slot);
+    double norm2 = 0;
+    for (int64_t j = 0; j < dim_; ++j) {
+      const double value = from[j * kGroupRows];
+      norm2 += value * value;
+    }
+    init_[slot] = RowInit(norm2, dim_, dot);
+  }
+}
+
+void GroupedRows::GetRow(int64_t slot, float* out) const {
+  const float* from = rows_.data() + slot / kGroupRows * dim_ * kGroupRows + slot % kGroupRows;
+  for (int64_t j = 0; j < dim_; ++j) out[j] = from[j * kGroupRows];
+}
+
+}  // namespace kinjo::kernels

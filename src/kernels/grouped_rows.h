@@ -1,0 +1,61 @@
+// Rows as the block scan multiplies them: in groups of 16, dimension-major inside a group, moved by
+// a centre, each with the start value of its scores.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/aligned_vector.h"
+
+namespace kinjo::kernels {
+
+inline constexpr int64_t kGroupRows = 16;
+
+/// The start value of the scores of a stored row with squared norm `norm2` (in double, of the
+/// floats as stored), less the row's part of the error (block_scan.h). -inf, which always survives,
+/// for a row too large for float32 arithmetic.
+float RowInit(double norm2, int64_t dim, bool dot);
+
+/// Rows in grouped form. Reused from block to block: Reset keeps the capacity.
+class GroupedRows {
+ public:
+  /// Room for `num_rows` rows of `dim` >= 1, whose content is unset; padding rows of the last group
+  /// never survive (init = +inf). A caller may give a row that must never survive the same init.
+  void Reset(int64_t num_rows, int64_t dim);
+
+  /// Stores row `slot`: x[j] - centre[j] for all j (centre may be null = 0; it must be for dot).
+  /// Different slots may be set from different threads. Elements of x must be finite; a difference
+  /// that overflows is allowed, such a row always survives.
+  void SetRow(int64_t slot, const float* x, const float* centre, bool dot);
+  void SetRow(int64_t slot, const double* x, const double* centre, bool dot);
+
+  /// SetRow for slots [first_slot, first_slot + count) from row-major x[count][dim]; several times
+  /// faster, best from a multiple of kGroupRows on.
+  void SetRows(int64_t first_slot, int64_t count, const float* x, const float* centre, bool dot);
+
+  /// Computes the init of slots [first_slot, first_slot + count) from what was written through
+  /// mutable_rows().
+  void FinishRows(int64_t first_slot, int64_t count, bool dot);
+
+  /// Copies row `slot`, as stored (centred), into out[dim].
+  void GetRow(int64_t slot, float* out) const;
+
+  int64_t num_rows() const { return num_rows_; }
+  int64_t num_groups() const { return (num_rows_ + kGroupRows - 1) / kGroupRows; }
+  int64_t dim() const { return dim_; }
+  const float* rows() const { return rows_.data(); }
+  const float* init() const { return init_.data(); }
+  float* mutable_rows() { return rows_.data(); }
+  float* mutable_init() { return init_.data(); }
+
+ private:
+  float* RowStart(int64_t slot) {
+    return rows_.data() + slot / kGroupRows * dim_ * kGroupRows + slot % kGroupRows;
+  }
+
+  int64_t num_rows_ = 0;
+  int64_t dim_ = 0;
+  AlignedVector<float> rows_;
+  AlignedVector<float> init_;
+};
+
+}  // namespace kinjo::kernels

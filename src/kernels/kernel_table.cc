@@ -1,0 +1,62 @@
+// Compiles the bodies of the *-inl.h files once for each SIMD level. Nothing here has external
+// linkage but the two functions at the end, and nothing needs code to run at load.
+#define HWY_WANT_AVX3_DL 1
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/kernel_table.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+
+#include "hwy/highway.h"
+#include "kernels/block_scan-inl.h"
+#include "kernels/canonical_distance-inl.h"
+#include "kernels/kernel_table.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kinjo::kernels {
+namespace HWY_NAMESPACE {
+namespace {
+
+constexpr KernelTable kTable = {
+    .l2_ff = &L2<float, float>,
+    .l2_df = &L2<double, float>,
+    .l2_dd = &L2<double, double>,
+    .dot_ff = &Dot<float, float>,
+    .dot_df = &Dot<double, float>,
+    .dot_dd = &Dot<double, double>,
+    .l2_hits_ff = &L2Hits<float, float>,
+    .l2_hits_df = &L2Hits<double, float>,
+    .dot_hits_ff = &DotHits<float, float>,
+    .dot_hits_df = &DotHits<double, float>,
+    .hamming = &Hamming,
+    .scan_block = &Scan,
+    .score_block = &Score,
+    .fill_group = &FillGroup,
+};
+
+const KernelTable* Table() { return &kTable; }
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace kinjo::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace kinjo::kernels {
+namespace {
+HWY_EXPORT(Table);
+}  // namespace
+
+int64_t CompiledTargets() { return HWY_TARGETS; }
+
+const KernelTable* KernelTableOf(int64_t target) {
+#if (HWY_TARGETS & (HWY_TARGETS - 1)) == 0
+  static_cast<void>(target);
+  return HWY_STATIC_DISPATCH(Table)();
+#else
+  hwy::ChosenTarget chosen;
+  chosen.Update(target);
+  return HWY_DISPATCH_TABLE(Table)[chosen.GetIndex()]();
+#endif
+}
+
+}  // namespace kinjo::kernels
+#endif  // HWY_ONCE

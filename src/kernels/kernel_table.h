@@ -1,0 +1,55 @@
+// The kernels of one SIMD level as plain function pointers. The bodies are in the *-inl.h files,
+// compiled once a level by kernel_table.cc; simd_level.cc chooses a table once. Only files of this
+// room include this one.
+#pragma once
+
+#include <cstdint>
+
+namespace kinjo::kernels {
+
+struct BlockScan;
+struct Hit;
+
+/// Floats of scratch that scan_block and score_block need at least, for rows of `dim`.
+inline constexpr int64_t kMaxQueryTile = 8;
+constexpr int64_t MinScratchFloats(int64_t dim) { return dim * kMaxQueryTile; }
+
+/// One level's kernels. What each does is said at the public function of the same idea.
+struct KernelTable {
+  double (*l2_ff)(const float* a, const float* b, int64_t dim);
+  double (*l2_df)(const double* a, const float* b, int64_t dim);
+  double (*l2_dd)(const double* a, const double* b, int64_t dim);
+  double (*dot_ff)(const float* a, const float* b, int64_t dim);
+  double (*dot_df)(const double* a, const float* b, int64_t dim);
+  double (*dot_dd)(const double* a, const double* b, int64_t dim);
+
+  void (*l2_hits_ff)(const float* queries, const float* rows, int64_t dim, const Hit* hits,
+                     int64_t count, double* out);
+  void (*l2_hits_df)(const double* queries, const float* rows, int64_t dim, const Hit* hits,
+                     int64_t count, double* out);
+  void (*dot_hits_ff)(const float* queries, const float* rows, int64_t dim, const Hit* hits,
+                      int64_t count, double* out);
+  void (*dot_hits_df)(const double* queries, const float* rows, int64_t dim, const Hit* hits,
+                      int64_t count, double* out);
+
+  int64_t (*hamming)(const uint8_t* a, const uint8_t* b, int64_t bytes);
+
+  /// `scratch` is 64-byte aligned, of `scratch_floats` >= MinScratchFloats(dim) floats.
+  int64_t (*scan_block)(const BlockScan& scan, float* scratch, int64_t scratch_floats, Hit* hits);
+  void (*score_block)(const BlockScan& scan, float* scratch, int64_t scratch_floats, float* scores,
+                      int64_t stride);
+
+  /// Writes 16 rows of x (row-major, `dim` apart) minus centre (may be null) as one group into
+  /// group[dim][16] and their squared norms into norms2[16].
+  void (*fill_group)(const float* x, const float* centre, int64_t dim, float* group,
+                     double* norms2);
+};
+
+/// The table of the level in use.
+const KernelTable& Kernels();
+
+/// Highway's bits of the levels that this build has, and the table of one of them.
+int64_t CompiledTargets();
+const KernelTable* KernelTableOf(int64_t target);
+
+}  // namespace kinjo::kernels
