@@ -28,6 +28,9 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+// A constant, so that no body compiled for a level calls an inline function of the library.
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
 using Floats = hn::CappedTag<float, kGroupRows>;
 using FloatVec = hn::Vec<Floats>;
 constexpr int kFloatsPerVector = hn::MaxLanes(Floats());
@@ -61,7 +64,7 @@ HWY_NOINLINE Hit* EmitSurvivors(const float* scores, const float* init, float bo
                                 uint32_t first_row, Hit* hits) {
   const Floats d;
   const FloatVec limit = hn::Set(d, bound);
-  const FloatVec infinity = hn::Set(d, std::numeric_limits<float>::infinity());
+  const FloatVec infinity = hn::Set(d, kInfinity);
   for (int v = 0; v < kVectors; ++v) {
     const int at = v * kFloatsPerVector;
     const auto beyond = hn::Gt(hn::LoadU(d, scores + at), limit);
@@ -192,22 +195,21 @@ HWY_INLINE void ScanPanel(const BlockScan& scan, const Panel& panel, Epilogue& e
 // Without bounds every query is taken.
 HWY_NOINLINE void PackPanel(const BlockScan& scan, bool filter, float* HWY_RESTRICT scratch,
                             int capacity, int64_t* next, Panel* panel) {
-  constexpr float kNothing = -std::numeric_limits<float>::infinity();
   panel->packed = scratch;
   panel->count = 0;
   for (; *next < scan.num_queries && panel->count < capacity; ++*next) {
-    if (filter && scan.bounds[*next] == kNothing) continue;
+    if (filter && scan.bounds[*next] == -kInfinity) continue;
     const int at = panel->count++;
     const float* query = scan.queries + *next * scan.dim;
     float* to = scratch + (at / kQueries) * scan.dim * kQueries + at % kQueries;
     for (int64_t j = 0; j < scan.dim; ++j) to[j * kQueries] = query[j];
     panel->ids[at] = static_cast<uint32_t>(*next);
-    panel->bounds[at] = filter ? scan.bounds[*next] : kNothing;
+    panel->bounds[at] = filter ? scan.bounds[*next] : -kInfinity;
   }
   for (int at = panel->count; at % kQueries != 0; ++at) {
     float* to = scratch + (at / kQueries) * scan.dim * kQueries + at % kQueries;
     for (int64_t j = 0; j < scan.dim; ++j) to[j * kQueries] = 0.0f;
-    panel->bounds[at] = kNothing;
+    panel->bounds[at] = -kInfinity;
   }
 }
 

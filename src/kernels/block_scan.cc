@@ -64,10 +64,9 @@ double BeforeRounding(double distance) {
 float BoundOf(double score, double query_norm2, int64_t dim) {
   const double factor = FactorOf(dim);
   if (!(query_norm2 <= kMaxNorm2) || std::isinf(factor) || std::isnan(score)) return kInfinity;
-  if (score == -std::numeric_limits<double>::infinity()) return -kInfinity;
   const float bound =
       RoundUp(score + factor * query_norm2 + kTinyPerStep * static_cast<double>(dim + 8));
-  // A finite score below the range of float32 still has to let through a row of init -inf.
+  // A score below the range of float32 still has to let through a row of init -inf.
   return std::max(bound, std::numeric_limits<float>::lowest());
 }
 

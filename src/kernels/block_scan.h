@@ -60,8 +60,8 @@ void ScoreBlock(const BlockScan& scan, float* scores, int64_t stride);
 
 /// The bound for a query whose k-th distance so far is `distance` (+inf while fewer than k are
 /// held), for l2-like scores: ((distance - |q'|^2) / 2) + slack, rounded up. Every row whose
-/// canonical distance, rounded to float32, is <= `distance` survives. `query_norm2` is |q'|^2 of
-/// the floats that are scanned, in double.
+/// canonical distance, rounded to float32, is <= `distance` survives, also where that is -inf.
+/// `query_norm2` is |q'|^2 of the floats that are scanned, in double.
 float L2Bound(double distance, double query_norm2, int64_t dim);
 /// The same for dot (distance = 1 - q.x); slack needs only the norm of the query, rows carry
 /// theirs.
