@@ -61,7 +61,7 @@ def demo():
     """The demo checks its own recall."""
     machine.prepare("demo")
     building.build("release", "cli/kinjo")
-    run([machine.PYTHON, machine.ROOT / "demo" / "demo.py"])
+    run([machine.PYTHON, "-m", "demo.demo"], cwd=machine.ROOT)
 
 
 STEPS = (check, test, simd, demo, asan, tsan, fuzz)

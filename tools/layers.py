@@ -21,7 +21,7 @@ ALLOWED = {
     "predicate": ("base",),
     "stream": ("base",),
     "dataset": ("base", "io", "stream", "format", "index", "predicate"),
-    "exec": ("base", "kernels", "stream", "index", "dataset", "predicate"),
+    "exec": ("base", "kernels", "stream", "format/index_file", "index", "dataset", "predicate"),
     "tabular": ("base", "io", "dataset"),
 }
 ALLOWED["join"] = tuple(ALLOWED)
