@@ -68,7 +68,7 @@ arrow::Status StartEngine() {
 arrow::Status GiveText(const std::string& text, char** out) {
   ARROW_RETURN_NOT_OK(RequireArgument(out, "text"));
   char* copy = static_cast<char*>(std::malloc(text.size() + 1));
-  if (copy == nullptr) throw std::bad_alloc();
+  if (copy == nullptr) return base::MakeError(base::ErrorCode::kCapacity, "out of memory");
   std::memcpy(copy, text.c_str(), text.size() + 1);
   *out = copy;
   return arrow::Status::OK();

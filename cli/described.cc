@@ -1,0 +1,81 @@
+#include "described.h"
+
+#include <nlohmann/json.hpp>
+
+namespace kinjo::cli {
+
+namespace {
+
+using Json = nlohmann::json;
+
+DescribedSegment SegmentOf(const Json& json) {
+  DescribedSegment segment;
+  json.at("uuid").get_to(segment.uuid);
+  json.at("dataset_version").get_to(segment.dataset_version);
+  json.at("fragment_ids").get_to(segment.fragment_ids);
+  segment.num_partitions = json.value("num_partitions", uint64_t{0});
+  segment.dimension = json.value("dimension", uint64_t{0});
+  segment.element_type = json.value("element_type", "");
+  segment.num_rows = json.value("num_rows", uint64_t{0});
+  segment.smallest_partition = json.value("smallest_partition", uint64_t{0});
+  segment.largest_partition = json.value("largest_partition", uint64_t{0});
+  return segment;
+}
+
+DescribedIndex IndexOf(const Json& json) {
+  DescribedIndex index;
+  json.at("name").get_to(index.name);
+  json.at("column").get_to(index.column);
+  json.at("type").get_to(index.type);
+  json.at("metric").get_to(index.metric);
+  json.at("usable").get_to(index.usable);
+  json.at("unusable_reason").get_to(index.unusable_reason);
+  json.at("covered_rows").get_to(index.covered_rows);
+  json.at("uncovered_rows").get_to(index.uncovered_rows);
+  json.at("uncovered_fragments").get_to(index.uncovered_fragments);
+  for (const Json& segment : json.at("segments")) index.segments.push_back(SegmentOf(segment));
+  return index;
+}
+
+}  // namespace
+
+DescribedRuntime ReadRuntime(const std::string& text) {
+  const Json json = Json::parse(text);
+  DescribedRuntime runtime;
+  json.at("version").get_to(runtime.version);
+  json.at("arrow_version").get_to(runtime.arrow_version);
+  json.at("simd_level").get_to(runtime.simd_level);
+  json.at("simd_levels").get_to(runtime.simd_levels);
+  json.at("threads").get_to(runtime.threads);
+  json.at("memory_limit_bytes").get_to(runtime.memory_limit_bytes);
+  return runtime;
+}
+
+DescribedDataset ReadDataset(const std::string& text) {
+  const Json json = Json::parse(text);
+  DescribedDataset dataset;
+  json.at("uri").get_to(dataset.uri);
+  json.at("version").get_to(dataset.version);
+  json.at("versions").get_to(dataset.versions);
+  json.at("format_version").get_to(dataset.format_version);
+  json.at("num_rows").get_to(dataset.num_rows);
+  json.at("num_deleted_rows").get_to(dataset.num_deleted_rows);
+  for (const Json& column : json.at("schema")) {
+    dataset.columns.push_back({column.at("name"), column.at("type"), column.at("nullable")});
+  }
+  for (const Json& fragment : json.at("fragments")) {
+    dataset.fragments.push_back({fragment.at("id"), fragment.at("rows"),
+                                 fragment.at("deleted_rows"),
+                                 fragment.at("files").get<std::vector<std::string>>()});
+  }
+  for (const Json& index : json.at("indexes")) dataset.indexes.push_back(IndexOf(index));
+  return dataset;
+}
+
+DescribedIndex ReadIndex(const std::string& text) { return IndexOf(Json::parse(text)); }
+
+std::string ReadIndexName(const std::string& report_json) {
+  return Json::parse(report_json).value("index_name", "");
+}
+
+}  // namespace kinjo::cli

@@ -1,0 +1,77 @@
+// The library's JSON descriptions read back into plain records, for the texts that people read. The
+// only user of the JSON library here.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace kinjo::cli {
+
+struct DescribedRuntime {
+  std::string version;
+  std::string arrow_version;
+  std::string simd_level;
+  std::vector<std::string> simd_levels;
+  int64_t threads = 0;
+  uint64_t memory_limit_bytes = 0;
+};
+
+struct DescribedColumn {
+  std::string name;
+  std::string type;
+  bool nullable = false;
+};
+
+struct DescribedFragment {
+  uint64_t id = 0;
+  uint64_t rows = 0;
+  uint64_t deleted_rows = 0;
+  std::vector<std::string> files;
+};
+
+struct DescribedSegment {
+  std::string uuid;
+  uint64_t dataset_version = 0;
+  std::vector<uint64_t> fragment_ids;
+  // Of an index described by itself only.
+  uint64_t num_partitions = 0;
+  uint64_t dimension = 0;
+  std::string element_type;
+  uint64_t num_rows = 0;
+  uint64_t smallest_partition = 0;
+  uint64_t largest_partition = 0;
+};
+
+struct DescribedIndex {
+  std::string name;
+  std::string column;
+  std::string type;
+  std::string metric;
+  bool usable = false;
+  std::string unusable_reason;
+  uint64_t covered_rows = 0;
+  uint64_t uncovered_rows = 0;
+  std::vector<uint64_t> uncovered_fragments;
+  std::vector<DescribedSegment> segments;
+};
+
+struct DescribedDataset {
+  std::string uri;
+  uint64_t version = 0;
+  std::vector<uint64_t> versions;
+  std::string format_version;
+  uint64_t num_rows = 0;
+  uint64_t num_deleted_rows = 0;
+  std::vector<DescribedColumn> columns;
+  std::vector<DescribedFragment> fragments;
+  std::vector<DescribedIndex> indexes;
+};
+
+DescribedRuntime ReadRuntime(const std::string& json);
+DescribedDataset ReadDataset(const std::string& json);
+DescribedIndex ReadIndex(const std::string& json);
+/// The name of the index that a run took, "" for the exact path.
+std::string ReadIndexName(const std::string& report_json);
+
+}  // namespace kinjo::cli

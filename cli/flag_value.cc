@@ -1,0 +1,96 @@
+#include "flag_value.h"
+
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+namespace kinjo::cli {
+
+namespace {
+
+// The whole text as a number; nothing when it isn't one.
+template <typename Number>
+std::optional<Number> ParseNumber(const std::string& text) {
+  Number number{};
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return number;
+}
+
+// Bytes of a unit; nothing for an unknown one.
+std::optional<double> UnitBytes(std::string unit) {
+  for (char& letter : unit) letter = static_cast<char>(std::tolower(letter));
+  if (unit == "b") return 1.0;
+  const size_t power = std::string("kmgt").find(unit.empty() ? ' ' : unit[0]);
+  if (power == std::string::npos) return std::nullopt;
+  const std::string rest = unit.substr(1);
+  if (rest == "ib") return std::pow(1024.0, static_cast<double>(power + 1));
+  if (rest == "b") return std::pow(1000.0, static_cast<double>(power + 1));
+  return std::nullopt;
+}
+
+std::optional<float> ParseEnd(const std::string& text, float open) {
+  if (text.empty()) return open;
+  return ParseNumber<float>(text);
+}
+
+}  // namespace
+
+std::string ReadText(const std::string& text, Text* value) {
+  *value = text;
+  return "";
+}
+
+std::string ReadInteger(const std::string& text, Integer* value) {
+  *value = ParseNumber<int64_t>(text);
+  return value->has_value() ? "" : "must be a whole number";
+}
+
+std::string ReadBytes(const std::string& text, Bytes* value) {
+  const size_t unit_begin = text.find_first_not_of("0123456789.");
+  const auto number = ParseNumber<double>(text.substr(0, unit_begin));
+  const auto unit =
+      unit_begin == std::string::npos ? std::nullopt : UnitBytes(text.substr(unit_begin));
+  if (!number || !unit) return "must be a size with its unit, for example 4GiB or 500MB";
+  const double bytes = *number * *unit;
+  if (bytes >= static_cast<double>(std::numeric_limits<int64_t>::max())) return "is too large";
+  *value = static_cast<int64_t>(bytes);
+  return "";
+}
+
+std::string ReadRange(const std::string& text, Range* value) {
+  const size_t comma = text.find(',');
+  if (comma != std::string::npos) {
+    const float infinity = std::numeric_limits<float>::infinity();
+    const auto lower = ParseEnd(text.substr(0, comma), -infinity);
+    const auto upper = ParseEnd(text.substr(comma + 1), infinity);
+    if (lower && upper) {
+      *value = std::pair(*lower, *upper);
+      return "";
+    }
+  }
+  return "must be two numbers and a comma, for example 0,0.5";
+}
+
+std::string ReadList(const std::string& text, List* value) {
+  value->emplace();
+  if (text.empty()) return "";
+  size_t begin = 0;
+  while (true) {
+    const size_t comma = text.find(',', begin);
+    const std::string name = text.substr(begin, comma - begin);
+    if (name.empty()) return "must be names separated by single commas";
+    (*value)->push_back(name);
+    if (comma == std::string::npos) return "";
+    begin = comma + 1;
+  }
+}
+
+std::string ReadSwitch(const std::string&, Switch* value) {
+  *value = true;
+  return "";
+}
+
+}  // namespace kinjo::cli

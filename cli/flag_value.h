@@ -1,0 +1,21 @@
+// How the text of a flag reads, one function a kind of flags.def. Each gives what is wrong with the
+// text ("must be a whole number"), or "" when it was stored.
+#pragma once
+
+#include <string>
+
+#include "flags.h"
+
+namespace kinjo::cli {
+
+std::string ReadText(const std::string& text, Text* value);
+std::string ReadInteger(const std::string& text, Integer* value);
+/// A whole or decimal number with a unit: B, KB, MB, GB, TB (thousands), KiB, MiB, GiB, TiB.
+std::string ReadBytes(const std::string& text, Bytes* value);
+/// "LO,HI"; an empty end is open.
+std::string ReadRange(const std::string& text, Range* value);
+/// Names separated by commas; an empty text is a list of none.
+std::string ReadList(const std::string& text, List* value);
+std::string ReadSwitch(const std::string& text, Switch* value);
+
+}  // namespace kinjo::cli

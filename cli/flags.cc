@@ -1,0 +1,39 @@
+#include "flags.h"
+
+#include "flag_value.h"
+
+namespace kinjo::cli {
+
+const std::vector<FlagRow>& FlagTable() {
+  static const std::vector<FlagRow> rows = {
+#define FLAG(member, kind, names, value, group, commands, help) \
+  {names,                                                       \
+   value,                                                       \
+   Group::group,                                                \
+   commands,                                                    \
+   help,                                                        \
+   std::string(#kind) == "Switch",                              \
+   [](Flags* flags, const std::string& text) { return Read##kind(text, &flags->member); }},
+#include "flags.def"
+#undef FLAG
+  };
+  return rows;
+}
+
+const std::vector<CommandRow>& CommandTable() {
+  static const std::vector<CommandRow> rows = {
+      {kJoin, "join", "Join each row of a left table to its k nearest rows of a right table",
+       "--left URI --right URI [-k N] [-o PATH] [flags]",
+       "kinjo join --left q.parquet --right items.lance --on embedding -k 10 -o out.parquet"},
+      {kExplain, "explain", "Print how a join would run, without reading a left row",
+       "--left URI --right URI [flags of join]",
+       "kinjo explain --left q.parquet --right items.lance --on embedding -k 10"},
+      {kInfo, "info", "Describe a Lance dataset, or this program on this machine",
+       "DATASET [--versions] [--fragments] [--index NAME] [--json]\n       kinjo info --cpu "
+       "[--json]",
+       "kinjo info items.lance --index embedding_idx"},
+  };
+  return rows;
+}
+
+}  // namespace kinjo::cli

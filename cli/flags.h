@@ -1,0 +1,64 @@
+// The command line as values: one struct with a member for each row of flags.def, and the rows
+// themselves for who parses them or prints them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace kinjo::cli {
+
+/// Commands, as bits: a flag may belong to several.
+enum Command : unsigned {
+  kJoin = 1,
+  kExplain = 2,
+  kInfo = 4,
+  kRunsJoin = kJoin | kExplain,
+  kEvery = kRunsJoin | kInfo,
+};
+
+/// Headings of the help, in its order.
+enum class Group { kSides, kSearch, kRows, kOutput, kResources, kReport, kInspect };
+
+// What a value of each kind is stored as.
+using Text = std::optional<std::string>;
+using Integer = std::optional<int64_t>;
+using Bytes = std::optional<int64_t>;
+using Range = std::optional<std::pair<float, float>>;
+using List = std::optional<std::vector<std::string>>;
+using Switch = bool;
+
+/// What was given. Nothing here is a default: those are the library's.
+struct Flags {
+#define FLAG(member, kind, names, value, group, commands, help) kind member{};
+#include "flags.def"
+#undef FLAG
+};
+
+/// One row of the table.
+struct FlagRow {
+  const char* names;
+  const char* value;
+  Group group;
+  unsigned commands;
+  const char* help;
+  bool is_switch;
+  /// Reads `text` into its member. Gives what is wrong with the text, or "".
+  std::string (*read)(Flags* flags, const std::string& text);
+};
+
+const std::vector<FlagRow>& FlagTable();
+
+struct CommandRow {
+  Command command;
+  const char* name;
+  const char* summary;  ///< one line
+  const char* usage;    ///< after the command's name
+  const char* example;
+};
+
+const std::vector<CommandRow>& CommandTable();
+
+}  // namespace kinjo::cli

@@ -1,0 +1,41 @@
+#include "interrupt.h"
+
+#include <csignal>
+
+namespace kinjo::cli {
+
+namespace {
+
+volatile std::sig_atomic_t terminated = 0;
+volatile std::sig_atomic_t reader_left = 0;
+const Cancel* watched = nullptr;
+
+extern "C" void OnSignal(int signal) {
+  if (signal == SIGTERM) terminated = 1;
+  if (signal == SIGPIPE) reader_left = 1;
+  watched->Raise();
+}
+
+void Watch(int signal, int flags) {
+  struct sigaction action{};
+  action.sa_handler = OnSignal;
+  action.sa_flags = flags;
+  sigemptyset(&action.sa_mask);
+  sigaction(signal, &action, nullptr);
+}
+
+}  // namespace
+
+void WatchSignals(const Cancel* cancel) {
+  watched = cancel;
+  // Reset after the first: the second has the signal's usual effect.
+  Watch(SIGINT, SA_RESTART | static_cast<int>(SA_RESETHAND));
+  Watch(SIGTERM, SA_RESTART | static_cast<int>(SA_RESETHAND));
+  Watch(SIGPIPE, SA_RESTART);
+}
+
+bool Terminated() { return terminated != 0; }
+
+bool ReaderLeft() { return reader_left != 0; }
+
+}  // namespace kinjo::cli

@@ -1,0 +1,154 @@
+// `kinjo join`: runs a join and writes its rows, with progress while it runs and a line about it
+// when it is done.
+#include <unistd.h>
+
+#include "commands.h"
+#include "described.h"
+#include "figures.h"
+#include "join_request.h"
+#include "outcome.h"
+#include "progress.h"
+
+namespace kinjo::cli {
+
+namespace {
+
+constexpr const char* kCommand = "join";
+constexpr const char* kStandardOutput = "-";
+
+bool RowsGoToTerminal(const std::string& output) {
+  return output == kStandardOutput && isatty(STDOUT_FILENO) == 1;
+}
+
+SinkOptions SinkOf(const Flags& flags, const std::string& output) {
+  SinkOptions sink;
+  sink.format = flags.format.value_or("");
+  if (sink.format.empty() && output == kStandardOutput) {
+    sink.format = RowsGoToTerminal(output) ? "table" : "jsonl";
+  }
+  sink.compression = flags.compression.value_or("");
+  sink.row_group_rows = flags.row_group_rows;
+  return sink;
+}
+
+// A bar beside rows on the same terminal would be written into them.
+ProgressKind ProgressOf(const Flags& flags, const std::string& output) {
+  if (flags.progress == "json") return ProgressKind::kJson;
+  if (flags.progress == "none") return ProgressKind::kNone;
+  const bool bar = isatty(STDERR_FILENO) == 1 && !RowsGoToTerminal(output);
+  return bar ? ProgressKind::kBar : ProgressKind::kNone;
+}
+
+// The rows that make a reader wonder, if there are any.
+std::string Remarks(const kinjo_join_report& report) {
+  std::string text;
+  const auto nulls = static_cast<uint64_t>(report.skipped_null_rows);
+  const auto odd = static_cast<uint64_t>(report.skipped_non_finite_rows);
+  if (nulls + odd > 0) {
+    text += "; " + Counted(nulls + odd, "left row") + " skipped (";
+    if (nulls > 0) text += Count(nulls) + " with a null vector";
+    if (nulls > 0 && odd > 0) text += ", ";
+    if (odd > 0) text += Count(odd) + " with a NaN, infinite or zero vector";
+    text += ")";
+  }
+  if (report.short_rows > 0) {
+    text += "; " + Counted(static_cast<uint64_t>(report.short_rows), "left row") +
+            " with fewer than k matches";
+  }
+  return text;
+}
+
+std::string Summary(const kinjo_join_report& report, const std::string& index_name) {
+  const auto left_rows = static_cast<uint64_t>(report.left_rows);
+  std::string text = Counted(static_cast<uint64_t>(report.result_rows), "row") + " from " +
+                     Counted(left_rows, "left row") + " in " + Duration(report.total_s);
+  if (report.total_s > 0 && left_rows > 0) {
+    const double rate = static_cast<double>(left_rows) / report.total_s;
+    text += " (" + Count(static_cast<uint64_t>(rate)) + " queries/s)";
+  }
+  text += report.index_used ? ", through index " + index_name : ", exact path";
+  if (report.index_used) {
+    text += report.exact_distances ? ", exact distances" : ", approximate distances";
+  }
+  return text + Remarks(report);
+}
+
+// Tells how the run went, in the form that was asked for.
+int TellReport(const Join& join, const Flags& flags) {
+  const Result<std::string> json = join.DescribeReport();
+  if (!json.ok()) return Fail(kCommand, json.error());
+  if (flags.json) {
+    Tell(json.value() + "\n");
+    return kDone;
+  }
+  if (flags.progress == "none") return kDone;
+  const Result<kinjo_join_report> report = join.Report();
+  if (!report.ok()) return Fail(kCommand, report.error());
+  Tell("kinjo: " + Summary(report.value(), ReadIndexName(json.value())) + "\n");
+  return kDone;
+}
+
+Result<void> DropRows(Join* join, const RunOptions& run) {
+  Result<Stream> stream = join->Run(run);
+  if (!stream.ok()) return stream.error();
+  while (true) {
+    const Result<Batch> batch = stream->Next();
+    if (!batch.ok()) return batch.error();
+    if (batch.value().empty()) return stream->Close();
+  }
+}
+
+Result<void> WriteRows(Join* join, const Flags& flags, const std::string& output,
+                       const RunOptions& run) {
+  const Result<int64_t> written = join->Write(output, SinkOf(flags, output), run);
+  if (!written.ok()) return written.error();
+  return {};
+}
+
+// The plan goes where the rows don't.
+int TellAnalysis(const Join& join, const std::string& output) {
+  Result<std::string> plan = join.Analyze();
+  if (!plan.ok()) return Fail(kCommand, plan.error());
+  if (plan->empty() || plan->back() != '\n') *plan += "\n";
+  if (output != kStandardOutput) return Print(kCommand, *plan);
+  Tell(*plan);
+  return kDone;
+}
+
+int CheckWords(const Flags& flags) {
+  if (flags.explain && flags.analyze) {
+    return FailCommandLine(kCommand,
+                           "--explain reads no row and --analyze runs the join: give one of them");
+  }
+  const std::string progress = flags.progress.value_or("auto");
+  if (progress != "auto" && progress != "json" && progress != "none") {
+    return FailCommandLine(kCommand,
+                           "--progress must be auto, json or none, but is '" + progress + "'");
+  }
+  return kDone;
+}
+
+}  // namespace
+
+int RunJoin(const Flags& flags, const Cancel& cancel) {
+  if (const int wrong = CheckWords(flags); wrong != kDone) return wrong;
+  if (flags.explain) return RunExplain(flags);
+  JoinRequest request = MakeJoin(kCommand, flags);
+  if (!request.join) return request.exit_code;
+
+  const bool drops_rows = flags.analyze && !flags.output;
+  const std::string output = flags.output.value_or(drops_rows ? "" : kStandardOutput);
+  ProgressDisplay display(ProgressOf(flags, output));
+  const ProgressFunction show = [&](const kinjo_progress& progress) { display.Show(progress); };
+  const RunOptions run{&cancel, &show};
+  const Result<void> done =
+      drops_rows ? DropRows(&*request.join, run) : WriteRows(&*request.join, flags, output, run);
+  display.Clear();
+  if (!done.ok()) return Fail(kCommand, done.error());
+  if (flags.analyze) {
+    if (const int failed = TellAnalysis(*request.join, output); failed != kDone) return failed;
+  }
+  return TellReport(*request.join, flags);
+}
+
+}  // namespace kinjo::cli

@@ -1,0 +1,50 @@
+#include "join_request.h"
+
+#include "outcome.h"
+
+namespace kinjo::cli {
+
+namespace {
+
+JoinOptions OptionsOf(const Flags& flags) {
+  JoinOptions options;
+  options.k = flags.k.value_or(options.k);
+  options.on = flags.on.value_or("");
+  options.left_on = flags.left_on.value_or("");
+  options.right_on = flags.right_on.value_or("");
+  options.how = flags.how.value_or(options.how);
+  options.metric = flags.metric.value_or("");
+  options.nprobes = flags.nprobes;
+  options.minimum_nprobes = flags.minimum_nprobes;
+  options.maximum_nprobes = flags.maximum_nprobes;
+  options.refine_factor = flags.refine_factor;
+  options.index = flags.index.value_or(options.index);
+  options.fast_search = flags.fast_search;
+  options.distance_range = flags.distance_range;
+  options.left_select = flags.left_select;
+  options.right_select = flags.right_select;
+  options.suffix = flags.suffix.value_or(options.suffix);
+  options.with_row_id = flags.with_row_id;
+  options.with_query_index = flags.with_query_index;
+  options.right_version = flags.right_version;
+  options.memory_limit_bytes = flags.memory_limit;
+  options.threads = flags.threads;
+  return options;
+}
+
+}  // namespace
+
+JoinRequest MakeJoin(const char* command, const Flags& flags) {
+  if (!flags.left) return {{}, FailCommandLine(command, "--left is needed: the left table")};
+  if (!flags.right) return {{}, FailCommandLine(command, "--right is needed: the right table")};
+  const JoinOptions options = OptionsOf(flags);
+  const Result<void> checked = Join::Check(options);
+  if (!checked.ok()) return {{}, FailCommandLine(command, checked.error().message)};
+  Result<Table> left = Table::Open(*flags.left);
+  if (!left.ok()) return {{}, Fail(command, left.error())};
+  Result<Join> join = Join::Make(*left, *flags.right, options);
+  if (!join.ok()) return {{}, Fail(command, join.error())};
+  return {*std::move(join), kDone};
+}
+
+}  // namespace kinjo::cli

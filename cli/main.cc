@@ -1,0 +1,42 @@
+// The program: reads the command line and hands over to one command.
+#include "commands.h"
+#include "help.h"
+#include "interrupt.h"
+#include "outcome.h"
+#include "parse.h"
+
+namespace kinjo::cli {
+
+namespace {
+
+int RunProgram(int argc, char** argv) {
+  const Invocation invocation = Parse(argc, argv);
+  const CommandRow* command = invocation.command;
+  const char* name = command == nullptr ? "" : command->name;
+  if (!invocation.error.empty()) return FailCommandLine(name, invocation.error);
+  if (invocation.version) return Print(name, "kinjo " + Version() + "\n");
+  if (invocation.flags.help) {
+    return Print(name, command == nullptr ? ProgramHelp() : CommandHelp(*command));
+  }
+  if (command == nullptr) {
+    Tell(ProgramHelp());
+    return kWrongCommandLine;
+  }
+  static const Result<Cancel> cancel = Cancel::Make();
+  if (!cancel.ok()) return Fail(name, cancel.error());
+  WatchSignals(&cancel.value());
+  switch (command->command) {
+    case kExplain:
+      return RunExplain(invocation.flags);
+    case kInfo:
+      return RunInfo(invocation.flags);
+    default:
+      return RunJoin(invocation.flags, cancel.value());
+  }
+}
+
+}  // namespace
+
+}  // namespace kinjo::cli
+
+int main(int argc, char** argv) { return kinjo::cli::RunProgram(argc, argv); }
