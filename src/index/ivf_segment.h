@@ -34,12 +34,18 @@ struct RankedPartition {
 };
 
 /// One partition's live rows, decoded. Rows are stored relative to the partition's centroid for l2
-/// and cosine (r = x - c) and as they are for dot; so are queries that MoveQuery prepared.
+/// and cosine (r = x - c) and as they are for dot; so are queries that MoveQuery prepared. IVF_FLAT
+/// under cosine divides them by their norm first.
 struct DecodedPartition {
   std::vector<uint64_t> row_ids;    ///< of every row as stored
   kernels::GroupedRows rows;        ///< only the rows kept, in storage order
   std::vector<uint64_t> addresses;  ///< address of each kept row, parallel to rows
-  uint64_t bytes_read = 0;
+  uint64_t bytes_read = 0;          ///< of row ids and codes
+
+  // What Distance reads.
+  std::shared_ptr<arrow::Buffer> codes;    ///< PartitionRows::codes
+  uint64_t num_stored = 0;                 ///< PartitionRows::num_rows
+  std::vector<uint32_t> storage_position;  ///< stored row of each kept row, parallel to rows
 };
 
 /// Immutable and thread-safe.
@@ -54,11 +60,15 @@ class IvfSegment {
   virtual int64_t dim() const = 0;
   virtual format::ElementType element_type() const = 0;
   virtual uint64_t partition_rows(int64_t partition) const = 0;
+  /// The least that Load has to read of a partition.
+  virtual uint64_t partition_bytes(int64_t partition) const = 0;
   /// True when codes are the vectors themselves (IVF_FLAT): distances are exact, up to the cosine's
   /// normalisation.
   virtual bool is_exact() const = 0;
 
-  /// Prepares left vectors: cosine normalises; float16 indexes round. [num][dim] float64 in.
+  /// Prepares left vectors: cosine normalises, in double; float32 indexes round l2 and dot queries
+  /// to float32, float16 indexes round all to float16. [num][dim] float64 in. A zero vector under
+  /// cosine stays zero.
   virtual QueryBlock PrepareQueries(std::span<const double> vectors) const = 0;
 
   /// The `limit` nearest partitions of queries [begin, end), nearest first, ties by partition id.
@@ -68,7 +78,9 @@ class IvfSegment {
 
   /// Reads one partition's row ids and codes.
   virtual arrow::Result<format::PartitionRows> Load(int64_t partition) const = 0;
-  /// Decodes the rows whose entry in `addresses` (parallel to the stored rows) isn't `dead`.
+  /// Decodes the rows whose entry in `addresses` (parallel to the stored rows) isn't `dead`. Of
+  /// flat vectors, those that can't match (an element isn't finite; zero under cosine) aren't kept
+  /// either.
   virtual void Decode(int64_t partition, const format::PartitionRows& stored,
                       std::span<const uint64_t> addresses, uint64_t dead,
                       DecodedPartition* out) const = 0;
@@ -84,7 +96,11 @@ class IvfSegment {
 };
 
 /// Lance 14's adaptive first round: how many of the ranked partitions to visit (before clamping to
-/// minimum and maximum). `ranked` holds the distances of all partitions of one segment, rising.
+/// minimum and maximum). `ranked` holds the distances of all partitions of one segment, rising; its
+/// first AdaptiveProbeCap(metric, k) entries give the same answer.
 int64_t AdaptiveProbeCount(kernels::Metric metric, int64_t k, std::span<const float> ranked);
+/// The most that AdaptiveProbeCount can answer: as many ranks are worth computing for the first
+/// round.
+int64_t AdaptiveProbeCap(kernels::Metric metric, int64_t k);
 
 }  // namespace kinjo::index

@@ -1,0 +1,171 @@
+#include "index/ivf_segment.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "index/elements.h"
+#include "index/partition_ranker.h"
+#include "index/quantizer.h"
+
+namespace kinjo::index {
+
+namespace {
+
+/// Coarse model + quantizer. T is float for float16 and float32 indexes, double for float64.
+template <typename T>
+class IvfSegmentImpl final : public IvfSegment {
+ public:
+  IvfSegmentImpl(std::shared_ptr<format::IndexFiles> files, kernels::Metric metric,
+                 std::unique_ptr<Quantizer<T>> quantizer)
+      : files_(std::move(files)),
+        metric_(metric),
+        ranker_(WidenTensor<T>(files_->ivf().centroids), files_->dim(), metric),
+        quantizer_(std::move(quantizer)) {}
+
+  const std::string& index_type() const override { return files_->ivf().index_type; }
+  kernels::Metric metric() const override { return metric_; }
+  int64_t num_partitions() const override { return ranker_.num_partitions(); }
+  int64_t dim() const override { return files_->dim(); }
+  format::ElementType element_type() const override { return files_->ivf().centroids.type; }
+  uint64_t partition_rows(int64_t partition) const override {
+    return files_->ivf().lengths[partition];
+  }
+  uint64_t partition_bytes(int64_t partition) const override {
+    return files_->partition_bytes(partition);
+  }
+  bool is_exact() const override { return quantizer_->is_exact(); }
+
+  QueryBlock PrepareQueries(std::span<const double> vectors) const override;
+
+  void RankPartitions(const QueryBlock& queries, int64_t begin, int64_t end, int64_t limit,
+                      std::vector<std::vector<RankedPartition>>* out) const override {
+    ranker_.Rank(queries, begin, end, limit, out);
+  }
+
+  arrow::Result<format::PartitionRows> Load(int64_t partition) const override {
+    return files_->ReadPartition(static_cast<uint64_t>(partition));
+  }
+  void Decode(int64_t partition, const format::PartitionRows& stored,
+              std::span<const uint64_t> addresses, uint64_t dead,
+              DecodedPartition* out) const override;
+
+  double MoveQuery(int64_t partition, const double* query, float* moved) const override {
+    return quantizer_->MoveQuery(ranker_.centroid(partition), query, moved);
+  }
+  float Distance(int64_t partition, const double* query, const DecodedPartition& rows,
+                 int64_t slot) const override {
+    return static_cast<float>(quantizer_->Distance(ranker_.centroid(partition), query, rows, slot));
+  }
+
+  /// A partition with rows whose centroid isn't finite, if there is one.
+  std::optional<int64_t> FindOddPartition() const {
+    for (int64_t p = 0; p < num_partitions(); ++p) {
+      if (!ranker_.is_finite(p) && partition_rows(p) > 0) return p;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  const std::shared_ptr<format::IndexFiles> files_;
+  const kernels::Metric metric_;
+  const PartitionRanker<T> ranker_;
+  const std::unique_ptr<Quantizer<T>> quantizer_;
+};
+
+void RoundElements(format::ElementType type, double* values, int64_t count) {
+  if (type == format::ElementType::kFloat16) {
+    std::transform(values, values + count, values, RoundToFloat16);
+  } else if (type == format::ElementType::kFloat32) {
+    std::transform(values, values + count, values,
+                   [](double value) { return static_cast<double>(static_cast<float>(value)); });
+  }
+}
+
+// Divides by the norm; the largest element is divided out first, so that nothing overflows.
+void Normalise(double* vector, int64_t dim) {
+  double largest = 0;
+  for (int64_t j = 0; j < dim; ++j) largest = std::max(largest, std::abs(vector[j]));
+  if (largest == 0) return;
+  double norm2 = 0;
+  for (int64_t j = 0; j < dim; ++j) {
+    vector[j] /= largest;
+    norm2 += vector[j] * vector[j];
+  }
+  const double norm = std::sqrt(norm2);
+  for (int64_t j = 0; j < dim; ++j) vector[j] /= norm;
+}
+
+template <typename T>
+QueryBlock IvfSegmentImpl<T>::PrepareQueries(std::span<const double> vectors) const {
+  QueryBlock block;
+  block.dim = dim();
+  block.num_queries = static_cast<int64_t>(vectors.size()) / block.dim;
+  block.values.assign(vectors.begin(), vectors.end());
+  RoundElements(element_type(), block.values.data(), static_cast<int64_t>(block.values.size()));
+  if (metric_ != kernels::Metric::kCosine) return block;
+  for (int64_t i = 0; i < block.num_queries; ++i) {
+    Normalise(block.values.data() + i * block.dim, block.dim);
+  }
+  // Only float16 is rounded again: there Lance's own rounding shows in the distances. A unit vector
+  // in double is nearer to the truth than one in float32, and both agree with Lance to its digits.
+  if (element_type() == format::ElementType::kFloat16) {
+    RoundElements(element_type(), block.values.data(), static_cast<int64_t>(block.values.size()));
+  }
+  return block;
+}
+
+template <typename T>
+void IvfSegmentImpl<T>::Decode(int64_t partition, const format::PartitionRows& stored,
+                               std::span<const uint64_t> addresses, uint64_t dead,
+                               DecodedPartition* out) const {
+  const auto* row_ids = reinterpret_cast<const uint64_t*>(stored.row_ids->data());
+  out->row_ids.assign(row_ids, row_ids + stored.num_rows);
+  out->bytes_read = static_cast<uint64_t>(stored.row_ids->size() + stored.codes->size());
+  out->codes = stored.codes;
+  out->num_stored = stored.num_rows;
+  quantizer_->Decode(ranker_.centroid(partition), addresses, dead, out);
+}
+
+template <typename T>
+arrow::Result<std::shared_ptr<IvfSegment>> MakeSegment(std::shared_ptr<format::IndexFiles> files,
+                                                       kernels::Metric metric) {
+  std::unique_ptr<Quantizer<T>> quantizer;
+  if (files->pq() != nullptr) {
+    ARROW_ASSIGN_OR_RAISE(quantizer, MakePqQuantizer<T>(*files, metric));
+  } else {
+    quantizer = MakeFlatQuantizer<T>(*files, metric);
+  }
+  auto segment =
+      std::make_shared<IvfSegmentImpl<T>>(std::move(files), metric, std::move(quantizer));
+  if (const auto odd = segment->FindOddPartition()) {
+    return base::MakeError(base::ErrorCode::kCorrupt,
+                           base::Concat("The centroid of partition ", *odd,
+                                        " of the index holds a NaN or an infinite value"));
+  }
+  return segment;
+}
+
+}  // namespace
+
+arrow::Result<std::shared_ptr<IvfSegment>> IvfSegment::Make(
+    std::shared_ptr<format::IndexFiles> files) {
+  const format::IvfModel& ivf = files->ivf();
+  const std::optional<kernels::Metric> metric = kernels::ParseMetric(ivf.distance_type);
+  if (!metric.has_value()) {
+    return base::NotSupported("The index has the unknown metric `", ivf.distance_type,
+                              "`; l2, cosine and dot are searched");
+  }
+  const format::ElementType type = ivf.centroids.type;
+  if (*metric == kernels::Metric::kHamming || type == format::ElementType::kUint8) {
+    return base::NotSupported("The index is of type ", ivf.index_type, " over ",
+                              format::ElementTypeName(type), " with metric ", ivf.distance_type,
+                              "; hamming and uint8 are searched on the exact path only "
+                              "(index=never)");
+  }
+  if (type == format::ElementType::kFloat64) return MakeSegment<double>(std::move(files), *metric);
+  return MakeSegment<float>(std::move(files), *metric);
+}
+
+}  // namespace kinjo::index

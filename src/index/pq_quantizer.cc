@@ -1,0 +1,182 @@
+// IVF_PQ: a code names one codebook entry for each sub-vector. Decoding writes the entries straight
+// into the grouped rows that the block scan multiplies; the distance adds over the same entries.
+#include <cmath>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "index/elements.h"
+#include "index/quantizer.h"
+#include "index/vector_scratch.h"
+#include "kernels/canonical_distance.h"
+
+namespace kinjo::index {
+
+namespace {
+
+constexpr int64_t kGroup = kernels::kGroupRows;
+
+template <typename T>
+class PqQuantizer final : public Quantizer<T> {
+ public:
+  PqQuantizer(const format::PqCodebook& pq, kernels::Metric metric)
+      : dim_(pq.dim),
+        num_sub_vectors_(pq.num_sub_vectors),
+        sub_dim_(static_cast<int64_t>(pq.codebook.cols)),
+        num_bits_(static_cast<int>(pq.num_bits)),
+        code_bytes_(num_sub_vectors_ * num_bits_ / 8),
+        transposed_(pq.transposed),
+        metric_(metric),
+        codebook_(WidenTensor<T>(pq.codebook)) {
+    if constexpr (!std::is_same_v<T, float>) {
+      narrow_codebook_.assign(codebook_.begin(), codebook_.end());
+    }
+    const float* entries = filter_codebook();
+    entry_norms2_.resize(pq.codebook.rows);
+    for (double& norm2 : entry_norms2_) {
+      for (int64_t j = 0; j < sub_dim_; ++j, ++entries) {
+        norm2 += static_cast<double>(*entries) * *entries;
+      }
+    }
+  }
+
+  bool has_finite_codebook() const {
+    return AllFinite(codebook_.data(), static_cast<int64_t>(codebook_.size()));
+  }
+
+  bool is_exact() const override { return false; }
+  void Decode(const T* centroid, std::span<const uint64_t> addresses, uint64_t dead,
+              DecodedPartition* out) const override;
+  double MoveQuery(const T* centroid, const double* query, float* moved) const override;
+  double Distance(const T* centroid, const double* query, const DecodedPartition& rows,
+                  int64_t slot) const override;
+
+ private:
+  // The codebook that rows for the filter are made from: rounded to float where it is double.
+  const float* filter_codebook() const {
+    if constexpr (std::is_same_v<T, float>) {
+      return codebook_.data();
+    } else {
+      return narrow_codebook_.data();
+    }
+  }
+  // Byte b of stored row i lies at i * row_stride + b * byte_stride.
+  int64_t row_stride() const { return transposed_ ? 1 : code_bytes_; }
+  int64_t byte_stride(uint64_t num_stored) const {
+    return transposed_ ? static_cast<int64_t>(num_stored) : 1;
+  }
+  // Entry number of the `part`-th sub-vector in a code byte (the low half comes first).
+  int64_t EntryOf(uint8_t byte, int64_t sub_vector) const {
+    if (num_bits_ == 8) return sub_vector * 256 + byte;
+    return sub_vector * 16 + (sub_vector % 2 == 0 ? byte & 15 : byte >> 4);
+  }
+  void DecodeGroup(const uint8_t* codes, int64_t byte_stride, const int64_t* row_offsets,
+                   float* group, double* norms2) const;
+  void GatherRow(const DecodedPartition& rows, int64_t slot, T* row) const;
+
+  const int64_t dim_;
+  const int64_t num_sub_vectors_;
+  const int64_t sub_dim_;
+  const int num_bits_;
+  const int64_t code_bytes_;
+  const bool transposed_;
+  const kernels::Metric metric_;
+  const std::vector<T> codebook_;       // [sub-vector][entry][sub_dim]
+  std::vector<float> narrow_codebook_;  // the same in float; empty where T is float
+  std::vector<double> entry_norms2_;    // [sub-vector][entry], of the floats
+};
+
+// Decodes kGroup rows; their codes begin at codes[row_offsets[i]]. Adds to norms2[kGroup].
+template <typename T>
+void PqQuantizer<T>::DecodeGroup(const uint8_t* codes, int64_t byte_stride,
+                                 const int64_t* row_offsets, float* group, double* norms2) const {
+  const float* codebook = filter_codebook();
+  const int64_t sub_vectors_per_byte = 8 / num_bits_;
+  for (int64_t m = 0; m < num_sub_vectors_; ++m) {
+    const uint8_t* plane = codes + m / sub_vectors_per_byte * byte_stride;
+    const float* entries[kGroup];
+    for (int64_t i = 0; i < kGroup; ++i) {
+      const int64_t entry = EntryOf(plane[row_offsets[i]], m);
+      entries[i] = codebook + entry * sub_dim_;
+      norms2[i] += entry_norms2_[entry];
+    }
+    for (int64_t j = 0; j < sub_dim_; ++j, group += kGroup) {
+      for (int64_t i = 0; i < kGroup; ++i) group[i] = entries[i][j];
+    }
+  }
+}
+
+template <typename T>
+void PqQuantizer<T>::Decode(const T*, std::span<const uint64_t> addresses, uint64_t dead,
+                            DecodedPartition* out) const {
+  KeepLiveRows(addresses, dead, out);
+  const auto num_rows = static_cast<int64_t>(out->addresses.size());
+  out->rows.Reset(num_rows, dim_);
+  if (num_rows == 0) return;
+  const bool dot = metric_ == kernels::Metric::kDot;
+  float* group = out->rows.mutable_rows();
+  float* init = out->rows.mutable_init();
+  for (int64_t first = 0; first < num_rows; first += kGroup, group += kGroup * dim_) {
+    const int64_t count = std::min(kGroup, num_rows - first);
+    int64_t row_offsets[kGroup];
+    for (int64_t i = 0; i < kGroup; ++i) {
+      // Padding rows repeat the last one: finite, and their init says that they never survive.
+      row_offsets[i] = out->storage_position[first + std::min(i, count - 1)] * row_stride();
+    }
+    double norms2[kGroup] = {};
+    DecodeGroup(out->codes->data(), byte_stride(out->num_stored), row_offsets, group, norms2);
+    for (int64_t i = 0; i < count; ++i) {
+      init[first + i] = kernels::RowInit(norms2[i], dim_, dot);
+    }
+  }
+}
+
+template <typename T>
+double PqQuantizer<T>::MoveQuery(const T* centroid, const double* query, float* moved) const {
+  const bool dot = metric_ == kernels::Metric::kDot;
+  return MoveByCentre<T>(query, dot ? nullptr : centroid, dim_, moved);
+}
+
+template <typename T>
+void PqQuantizer<T>::GatherRow(const DecodedPartition& rows, int64_t slot, T* row) const {
+  const uint8_t* code = rows.codes->data() + rows.storage_position[slot] * row_stride();
+  const int64_t stride = byte_stride(rows.num_stored);
+  const int64_t sub_vectors_per_byte = 8 / num_bits_;
+  for (int64_t m = 0; m < num_sub_vectors_; ++m) {
+    const int64_t entry = EntryOf(code[m / sub_vectors_per_byte * stride], m);
+    const T* values = codebook_.data() + entry * sub_dim_;
+    for (int64_t j = 0; j < sub_dim_; ++j) *row++ = values[j];
+  }
+}
+
+template <typename T>
+double PqQuantizer<T>::Distance(const T* centroid, const double* query,
+                                const DecodedPartition& rows, int64_t slot) const {
+  VectorScratch<T> row(dim_);
+  GatherRow(rows, slot, row.data());
+  if (metric_ == kernels::Metric::kDot) return 1 - kernels::CanonicalDot(query, row.data(), dim_);
+  VectorScratch<double> residual(dim_);
+  for (int64_t j = 0; j < dim_; ++j) residual[j] = query[j] - centroid[j];
+  const double l2 = kernels::CanonicalL2(residual.data(), row.data(), dim_);
+  return metric_ == kernels::Metric::kCosine ? l2 / 2 : l2;
+}
+
+}  // namespace
+
+template <typename T>
+arrow::Result<std::unique_ptr<Quantizer<T>>> MakePqQuantizer(const format::IndexFiles& files,
+                                                             kernels::Metric metric) {
+  auto quantizer = std::make_unique<PqQuantizer<T>>(*files.pq(), metric);
+  if (!quantizer->has_finite_codebook()) {
+    return base::MakeError(base::ErrorCode::kCorrupt,
+                           "The PQ codebook of the index holds a NaN or an infinite value");
+  }
+  return std::unique_ptr<Quantizer<T>>(std::move(quantizer));
+}
+
+template arrow::Result<std::unique_ptr<Quantizer<float>>> MakePqQuantizer(const format::IndexFiles&,
+                                                                          kernels::Metric);
+template arrow::Result<std::unique_ptr<Quantizer<double>>> MakePqQuantizer(
+    const format::IndexFiles&, kernels::Metric);
+
+}  // namespace kinjo::index

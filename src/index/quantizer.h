@@ -1,0 +1,49 @@
+// What a segment's codes mean. One class a quantizer; the metric is an enum in it and the coarse
+// partitioning lies outside, so that kinds are composed and not multiplied.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "format/index_file/index_files.h"
+#include "index/ivf_segment.h"
+#include "kernels/metric.h"
+
+namespace kinjo::index {
+
+/// T is float for float16 and float32 indexes, double for float64. Immutable and thread-safe.
+/// `centroid` is that of the partition at hand, [dim]. The methods are those of IvfSegment.
+template <typename T>
+class Quantizer {
+ public:
+  virtual ~Quantizer() = default;
+
+  virtual bool is_exact() const = 0;
+  /// Fills `rows`, `addresses` and `storage_position`; the rest of `out` is set before the call.
+  virtual void Decode(const T* centroid, std::span<const uint64_t> addresses, uint64_t dead,
+                      DecodedPartition* out) const = 0;
+  virtual double MoveQuery(const T* centroid, const double* query, float* moved) const = 0;
+  virtual double Distance(const T* centroid, const double* query, const DecodedPartition& rows,
+                          int64_t slot) const = 0;
+};
+
+/// Codes that are the vectors themselves.
+template <typename T>
+std::unique_ptr<Quantizer<T>> MakeFlatQuantizer(const format::IndexFiles& files,
+                                                kernels::Metric metric);
+
+/// Codes of sub-vectors, of the residual for l2 and cosine. A codebook that isn't finite is
+/// `corrupt`.
+template <typename T>
+arrow::Result<std::unique_ptr<Quantizer<T>>> MakePqQuantizer(const format::IndexFiles& files,
+                                                             kernels::Metric metric);
+
+/// Keeps the stored rows whose address isn't `dead`: fills `addresses` and `storage_position`.
+void KeepLiveRows(std::span<const uint64_t> addresses, uint64_t dead, DecodedPartition* out);
+
+/// query - centre (centre may be null = 0) in float; returns the squared norm of the floats.
+template <typename T>
+double MoveByCentre(const double* query, const T* centre, int64_t dim, float* moved);
+
+}  // namespace kinjo::index

@@ -1,0 +1,20 @@
+// The few smallest of many scores, without sorting or copying the many: how partitions are picked.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace kinjo::index {
+
+/// Buffers of PickSmallest, kept from call to call.
+struct PickScratch {
+  std::vector<float> minima;
+  std::vector<float> values;
+};
+
+/// Writes to `picked` (any order) the positions of all scores <= t + slack, where t is the
+/// `limit`-th smallest of scores[0, count). No score may be NaN; 1 <= limit <= count; slack >= 0.
+void PickSmallest(const float* scores, int64_t count, int64_t limit, float slack,
+                  PickScratch* scratch, std::vector<uint32_t>* picked);
+
+}  // namespace kinjo::index
