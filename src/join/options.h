@@ -42,6 +42,9 @@ struct JoinOptions {
   std::optional<uint64_t> right_version;
   std::optional<int64_t> memory_limit_bytes;
   std::optional<int64_t> threads;
+  /// Left rows a query block holds at most; nothing = as many as the memory limit allows. Changes
+  /// only speed.
+  std::optional<int64_t> block_rows;
 };
 
 }  // namespace kinjo::join

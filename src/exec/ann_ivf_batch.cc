@@ -1,0 +1,159 @@
+#include "exec/ann_ivf_batch.h"
+
+#include <algorithm>
+
+namespace kinjo::exec {
+
+namespace {
+
+/// Scores survivors by the segment's own routine.
+class IndexScorer final : public SurvivorScorer {
+ public:
+  IndexScorer(const index::IvfSegment& segment, int64_t partition, const index::QueryBlock& queries,
+              const index::DecodedPartition& rows)
+      : segment_(segment), partition_(partition), queries_(queries), rows_(rows) {}
+
+  void Score(std::span<const kernels::Hit> hits, const uint32_t* query_ids,
+             float* distances) const override {
+    for (size_t i = 0; i < hits.size(); ++i) {
+      distances[i] = segment_.Distance(partition_, queries_.query(query_ids[hits[i].query]), rows_,
+                                       hits[i].row);
+    }
+  }
+
+ private:
+  const index::IvfSegment& segment_;
+  const int64_t partition_;
+  const index::QueryBlock& queries_;
+  const index::DecodedPartition& rows_;
+};
+
+}  // namespace
+
+ProbeList ProbeList::Invert(std::span<const Probe> probes, int64_t num_partitions) {
+  ProbeList out;
+  std::vector<uint64_t> begins(static_cast<size_t>(num_partitions) + 1, 0);
+  for (const Probe& probe : probes) ++begins[probe.partition + 1];
+  out.offsets.push_back(0);
+  for (int64_t p = 0; p < num_partitions; ++p) {
+    if (begins[p + 1] > 0) {
+      out.partitions.push_back(static_cast<uint32_t>(p));
+      out.offsets.push_back(out.offsets.back() + begins[p + 1]);
+    }
+    begins[p + 1] += begins[p];
+  }
+  out.queries.resize(probes.size());
+  for (const Probe& probe : probes) out.queries[begins[probe.partition]++] = probe.query;
+  return out;
+}
+
+AnnIvfBatch::AnnIvfBatch(Source source, PartitionCache* cache, BatchCounters* counters,
+                         base::ThreadPool* pool, base::CancelToken cancel)
+    : source_(std::move(source)),
+      cache_(cache),
+      counters_(counters),
+      pool_(pool),
+      cancel_(std::move(cancel)),
+      workers_(static_cast<size_t>(pool->size())) {
+  for (Worker& worker : workers_) {
+    worker.moved.resize(static_cast<size_t>(kTileQueries * source_.segment->dim()));
+    worker.norms2.resize(kTileQueries);
+  }
+}
+
+arrow::Result<std::shared_ptr<const LoadedPartition>> AnnIvfBatch::Load(int64_t partition) {
+  if (auto kept = cache_->Find(source_.ordinal, partition)) return kept;
+  auto loaded = std::make_shared<LoadedPartition>();
+  ARROW_ASSIGN_OR_RAISE(loaded->stored, source_.segment->Load(partition));
+  counters_->partitions_read.fetch_add(1, std::memory_order_relaxed);
+  const auto rows = static_cast<size_t>(loaded->stored.num_rows);
+  loaded->addresses.resize(rows);
+  if (rows > 0) {
+    const auto* row_ids = reinterpret_cast<const uint64_t*>(loaded->stored.row_ids->data());
+    ARROW_RETURN_NOT_OK(
+        source_.dataset->ResolveRowIds(source_.info, {row_ids, rows}, loaded->addresses));
+  }
+  loaded->live_rows = static_cast<int64_t>(
+      rows - std::count(loaded->addresses.begin(), loaded->addresses.end(), dataset::kDeadRow));
+  cache_->Keep(source_.ordinal, partition, loaded);
+  return loaded;
+}
+
+void AnnIvfBatch::ScanQueries(int64_t partition, const index::QueryBlock& queries,
+                              std::span<const uint32_t> query_ids,
+                              const index::DecodedPartition& decoded, Worker* worker,
+                              NeighborHeaps* heaps) {
+  const index::IvfSegment& segment = *source_.segment;
+  const int64_t dim = segment.dim();
+  const IndexScorer scorer(segment, partition, queries, decoded);
+  const RowRange range{.rows = &decoded.rows,
+                       .addresses = decoded.addresses.data(),
+                       .first_group = 0,
+                       .num_groups = decoded.rows.num_groups()};
+  int64_t survivors = 0;
+  for (size_t first = 0; first < query_ids.size(); first += kTileQueries) {
+    const auto count =
+        static_cast<int64_t>(std::min<size_t>(kTileQueries, query_ids.size() - first));
+    const uint32_t* ids = query_ids.data() + first;
+    for (int64_t i = 0; i < count; ++i) {
+      float* moved = worker->moved.data() + i * dim;
+      worker->norms2[i] = segment.MoveQuery(partition, queries.query(ids[i]), moved);
+      heaps->AddEligible(ids[i], decoded.rows.num_rows());
+    }
+    const QueryTile tile{.num_queries = count,
+                         .moved = worker->moved.data(),
+                         .norms2 = worker->norms2.data(),
+                         .query_ids = ids};
+    survivors += FilterTile(segment.metric(), tile, range, scorer, heaps, &worker->filter);
+  }
+  counters_->index_comparisons.fetch_add(survivors, std::memory_order_relaxed);
+  counters_->partitions_probed.fetch_add(static_cast<int64_t>(query_ids.size()),
+                                         std::memory_order_relaxed);
+}
+
+arrow::Status AnnIvfBatch::ScanByPartition(const index::QueryBlock& queries,
+                                           const ProbeList& probes, NeighborHeaps* heaps) {
+  const auto items = static_cast<int64_t>(probes.partitions.size());
+  return pool_->ParallelFor(items, cancel_, [&](int64_t item, int id) -> arrow::Status {
+    counters_->partitions_started.fetch_add(1, std::memory_order_relaxed);
+    const int64_t partition = probes.partitions[item];
+    ARROW_ASSIGN_OR_RAISE(const auto loaded, Load(partition));
+    Worker& worker = workers_[id];
+    source_.segment->Decode(partition, loaded->stored, loaded->addresses, dataset::kDeadRow,
+                            &worker.decoded);
+    ScanQueries(partition, queries, probes.queries_of(item), worker.decoded, &worker, heaps);
+    return arrow::Status::OK();
+  });
+}
+
+arrow::Status AnnIvfBatch::ScanByQuery(const index::QueryBlock& queries, const ProbeList& probes,
+                                       NeighborHeaps* heaps) {
+  index::DecodedPartition decoded;
+  for (size_t i = 0; i < probes.partitions.size(); ++i) {
+    ARROW_RETURN_NOT_OK(cancel_.Check());
+    counters_->partitions_started.fetch_add(1, std::memory_order_relaxed);
+    const int64_t partition = probes.partitions[i];
+    ARROW_ASSIGN_OR_RAISE(const auto loaded, Load(partition));
+    source_.segment->Decode(partition, loaded->stored, loaded->addresses, dataset::kDeadRow,
+                            &decoded);
+    const std::span<const uint32_t> ids = probes.queries_of(i);
+    const auto tiles = static_cast<int64_t>((ids.size() + kTileQueries - 1) / kTileQueries);
+    ARROW_RETURN_NOT_OK(pool_->ParallelFor(tiles, cancel_, [&](int64_t tile, int id) {
+      const size_t first = static_cast<size_t>(tile * kTileQueries);
+      const size_t count = std::min<size_t>(kTileQueries, ids.size() - first);
+      ScanQueries(partition, queries, ids.subspan(first, count), decoded, &workers_[id], heaps);
+      return arrow::Status::OK();
+    }));
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Status AnnIvfBatch::Scan(const index::QueryBlock& queries, const ProbeList& probes,
+                                NeighborHeaps* heaps) {
+  // With fewer partitions than keep the threads busy, the threads share each one instead.
+  const bool few = static_cast<int64_t>(probes.partitions.size()) < 4 * pool_->size();
+  if (few && pool_->size() > 1) return ScanByQuery(queries, probes, heaps);
+  return ScanByPartition(queries, probes, heaps);
+}
+
+}  // namespace kinjo::exec

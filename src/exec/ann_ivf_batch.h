@@ -1,0 +1,85 @@
+// ANNIvfBatch: the partition-major scan of one index segment. Probes are inverted to (partition ->
+// queries); each partition is read, resolved and decoded once, and scored for all its queries.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/cancel_token.h"
+#include "base/error.h"
+#include "base/thread_pool.h"
+#include "dataset/dataset.h"
+#include "exec/ann_ivf_partition.h"
+#include "exec/block_filter.h"
+#include "exec/neighbor_heaps.h"
+#include "exec/partition_cache.h"
+#include "index/ivf_segment.h"
+
+namespace kinjo::exec {
+
+/// Probes by partition: queries[offsets[i], offsets[i + 1]) visit partitions[i].
+struct ProbeList {
+  std::vector<uint32_t> partitions;  ///< rising
+  std::vector<uint64_t> offsets;
+  std::vector<uint32_t> queries;
+
+  static ProbeList Invert(std::span<const Probe> probes, int64_t num_partitions);
+  std::span<const uint32_t> queries_of(size_t i) const {
+    return {queries.data() + offsets[i], static_cast<size_t>(offsets[i + 1] - offsets[i])};
+  }
+};
+
+/// What the scans of all segments did so far. Any thread.
+struct BatchCounters {
+  std::atomic<int64_t> partitions_read{0};
+  std::atomic<int64_t> partitions_probed{0};
+  std::atomic<int64_t> index_comparisons{0};
+  std::atomic<int64_t> partitions_started{0};
+};
+
+/// One segment, ready for one probe list after another. Not thread-safe; spreads its own work.
+class AnnIvfBatch {
+ public:
+  struct Source {
+    std::shared_ptr<index::IvfSegment> segment;
+    const dataset::Dataset* dataset = nullptr;  ///< tells which rows are live
+    dataset::IndexSegmentInfo info;
+    size_t ordinal = 0;  ///< of the segment in the run, for the cache
+  };
+
+  AnnIvfBatch(Source source, PartitionCache* cache, BatchCounters* counters, base::ThreadPool* pool,
+              base::CancelToken cancel);
+
+  /// Scores every live row of every probed partition, and counts them as eligible.
+  arrow::Status Scan(const index::QueryBlock& queries, const ProbeList& probes,
+                     NeighborHeaps* heaps);
+
+ private:
+  struct Worker {
+    std::vector<float> moved;
+    std::vector<double> norms2;
+    FilterScratch filter;
+    index::DecodedPartition decoded;
+  };
+
+  arrow::Result<std::shared_ptr<const LoadedPartition>> Load(int64_t partition);
+  void ScanQueries(int64_t partition, const index::QueryBlock& queries,
+                   std::span<const uint32_t> query_ids, const index::DecodedPartition& decoded,
+                   Worker* worker, NeighborHeaps* heaps);
+  arrow::Status ScanByPartition(const index::QueryBlock& queries, const ProbeList& probes,
+                                NeighborHeaps* heaps);
+  arrow::Status ScanByQuery(const index::QueryBlock& queries, const ProbeList& probes,
+                            NeighborHeaps* heaps);
+
+  Source source_;
+  PartitionCache* cache_;
+  BatchCounters* counters_;
+  base::ThreadPool* pool_;
+  base::CancelToken cancel_;
+  std::vector<Worker> workers_;
+};
+
+}  // namespace kinjo::exec

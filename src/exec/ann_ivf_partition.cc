@@ -1,0 +1,126 @@
+#include "exec/ann_ivf_partition.h"
+
+#include <algorithm>
+
+namespace kinjo::exec {
+
+namespace {
+
+constexpr int64_t kQueriesPerItem = 128;
+
+// How deep to rank before the adaptive count is known: a little above its usual cap at k = 10.
+int64_t FirstDepth(kernels::Metric metric) {
+  switch (metric) {
+    case kernels::Metric::kL2:
+      return 32;
+    case kernels::Metric::kCosine:
+      return 96;
+    default:
+      return 448;
+  }
+}
+
+}  // namespace
+
+arrow::Status AnnIvfPartition::Rank(
+    const index::QueryBlock& queries, int64_t depth,
+    std::vector<std::vector<index::RankedPartition>>* ranked) const {
+  ranked->clear();
+  ranked->resize(static_cast<size_t>(queries.num_queries));
+  const int64_t items = (queries.num_queries + kQueriesPerItem - 1) / kQueriesPerItem;
+  return pool_->ParallelFor(items, cancel_, [&](int64_t item, int) {
+    const int64_t begin = item * kQueriesPerItem;
+    const int64_t end = std::min(queries.num_queries, begin + kQueriesPerItem);
+    std::vector<std::vector<index::RankedPartition>> part;
+    segment_->RankPartitions(queries, begin, end, depth, &part);
+    std::move(part.begin(), part.end(), ranked->begin() + begin);
+    return arrow::Status::OK();
+  });
+}
+
+bool AnnIvfPartition::CountFirstRound(int64_t k, int64_t depth, const ProbeLimits& limits) {
+  const int64_t partitions = segment_->num_partitions();
+  const int64_t minimum = std::min(limits.minimum, limit_);
+  std::vector<float> distances;
+  for (size_t i = 0; i < ranked_.size(); ++i) {
+    int64_t count = limit_;
+    if (!limits.nprobes.has_value()) {
+      distances.clear();
+      for (const index::RankedPartition& ranked : ranked_[i]) distances.push_back(ranked.distance);
+      count =
+          std::clamp(index::AdaptiveProbeCount(segment_->metric(), k, distances), minimum, limit_);
+    }
+    // The count of a shortened list is right only when it stops before the list's end.
+    if (count >= depth && depth < std::min(partitions, limit_)) return false;
+    first_round_[i] = std::min(count, static_cast<int64_t>(ranked_[i].size()));
+  }
+  return true;
+}
+
+arrow::Status AnnIvfPartition::Start(std::span<const double> vectors, int64_t k,
+                                     const ProbeLimits& limits) {
+  const int64_t partitions = segment_->num_partitions();
+  queries_ = segment_->PrepareQueries(vectors);
+  limit_ = std::min(partitions, limits.nprobes.value_or(limits.maximum.value_or(partitions)));
+  first_round_.assign(static_cast<size_t>(queries_.num_queries), 0);
+  int64_t depth = limit_;
+  if (!limits.nprobes.has_value()) {
+    depth = std::min(limit_, std::max(limits.minimum, FirstDepth(segment_->metric())));
+  }
+  while (true) {
+    ARROW_RETURN_NOT_OK(Rank(queries_, depth, &ranked_));
+    if (CountFirstRound(k, depth, limits)) break;
+    depth = std::min(limit_, depth * 4);
+  }
+  first_round_max_ = 0;
+  for (const int64_t count : first_round_) first_round_max_ = std::max(first_round_max_, count);
+  visited_ = first_round_;
+  return arrow::Status::OK();
+}
+
+void AnnIvfPartition::FirstRound(int64_t first_rank, int64_t last_rank,
+                                 std::vector<Probe>* probes) const {
+  for (size_t i = 0; i < ranked_.size(); ++i) {
+    const int64_t last = std::min(last_rank, first_round_[i]);
+    for (int64_t rank = first_rank; rank < last; ++rank) {
+      probes->push_back({static_cast<uint32_t>(i), ranked_[i][rank].partition});
+    }
+  }
+}
+
+arrow::Status AnnIvfPartition::RankDeeper(const std::vector<uint32_t>& queries) {
+  index::QueryBlock block;
+  block.dim = queries_.dim;
+  std::vector<uint32_t> wanted;
+  int64_t depth = 0;
+  for (const uint32_t query : queries) {
+    if (!has_next(query) || visited_[query] < static_cast<int64_t>(ranked_[query].size())) continue;
+    wanted.push_back(query);
+    depth = std::max(depth, 4 * visited_[query]);
+    block.values.insert(block.values.end(), queries_.query(query),
+                        queries_.query(query) + queries_.dim);
+  }
+  if (wanted.empty()) return arrow::Status::OK();
+  block.num_queries = static_cast<int64_t>(wanted.size());
+  std::vector<std::vector<index::RankedPartition>> ranked;
+  ARROW_RETURN_NOT_OK(Rank(block, std::min(limit_, std::max<int64_t>(depth, 16)), &ranked));
+  for (size_t i = 0; i < wanted.size(); ++i) ranked_[wanted[i]] = std::move(ranked[i]);
+  return arrow::Status::OK();
+}
+
+arrow::Status AnnIvfPartition::NextRound(const std::vector<uint32_t>& queries,
+                                         std::vector<Probe>* probes) {
+  ARROW_RETURN_NOT_OK(RankDeeper(queries));
+  for (const uint32_t query : queries) {
+    if (!has_next(query)) continue;
+    if (visited_[query] >= static_cast<int64_t>(ranked_[query].size())) {
+      visited_[query] = limit_;  // the segment has no more to rank
+      continue;
+    }
+    probes->push_back({query, ranked_[query][visited_[query]].partition});
+    ++visited_[query];
+  }
+  return arrow::Status::OK();
+}
+
+}  // namespace kinjo::exec

@@ -1,0 +1,55 @@
+// Filter, then score: the kernel lets through what may be among a query's k nearest, the canonical
+// distance decides. Exact blocks and decoded index partitions go through the same code.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "exec/neighbor_heaps.h"
+#include "kernels/block_scan.h"
+#include "kernels/metric.h"
+
+namespace kinjo::exec {
+
+/// Queries a tile holds at most: their vectors stay in the first-level cache while rows pass by.
+/// A multiple of 24, as the kernel likes it.
+inline constexpr int64_t kTileQueries = 72;
+
+/// A tile of moved queries.
+struct QueryTile {
+  int64_t num_queries = 0;
+  const float* moved = nullptr;         ///< [num_queries][dim], moved as the rows
+  const double* norms2 = nullptr;       ///< squared length of each moved query
+  const uint32_t* query_ids = nullptr;  ///< number of each query in its block
+};
+
+/// The rows to scan: groups [first_group, first_group + num_groups).
+struct RowRange {
+  const kernels::GroupedRows* rows = nullptr;
+  const uint64_t* addresses = nullptr;  ///< of each slot
+  int64_t first_group = 0;
+  int64_t num_groups = 0;
+};
+
+/// Gives survivors their canonical distance. Called once a chunk, never once a row.
+class SurvivorScorer {
+ public:
+  virtual ~SurvivorScorer() = default;
+  /// distances[i] belongs to hits[i]; hits[i].query counts in `query_ids`.
+  virtual void Score(std::span<const kernels::Hit> hits, const uint32_t* query_ids,
+                     float* distances) const = 0;
+};
+
+/// A thread's buffers, kept from tile to tile.
+struct FilterScratch {
+  std::vector<float> bounds;
+  std::vector<kernels::Hit> hits;
+  std::vector<float> distances;
+};
+
+/// Scans the rows for the tile and pushes every survivor; returns how many there were.
+int64_t FilterTile(kernels::Metric metric, const QueryTile& tile, const RowRange& range,
+                   const SurvivorScorer& scorer, NeighborHeaps* heaps, FilterScratch* scratch);
+
+}  // namespace kinjo::exec

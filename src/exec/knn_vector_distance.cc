@@ -1,0 +1,118 @@
+#include "exec/knn_vector_distance.h"
+
+#include <algorithm>
+
+#include "kernels/canonical_distance.h"
+
+namespace kinjo::exec {
+
+namespace {
+
+constexpr int64_t kQueriesPerMove = 256;
+
+/// Scores survivors on the true vectors.
+class ExactScorer final : public SurvivorScorer {
+ public:
+  ExactScorer(const RowBlock& block, const QueryRows& queries) : block_(block), queries_(queries) {}
+
+  void Score(std::span<const kernels::Hit> hits, const uint32_t* query_ids,
+             float* distances) const override {
+    constexpr size_t kPairs = 256;
+    ScorePair pairs[kPairs];
+    for (size_t done = 0; done < hits.size();) {
+      const size_t count = std::min(kPairs, hits.size() - done);
+      for (size_t i = 0; i < count; ++i) {
+        const kernels::Hit hit = hits[done + i];
+        pairs[i] = {query_ids[hit.query], block_.row_of(hit.row)};
+      }
+      block_.exact().Score(queries_, {pairs, count}, distances + done);
+      done += count;
+    }
+  }
+
+ private:
+  const RowBlock& block_;
+  const QueryRows& queries_;
+};
+
+}  // namespace
+
+arrow::Status KnnVectorDistance::SetQueries(const FilterSpace* space, const QueryRows* queries) {
+  space_ = space;
+  queries_ = queries;
+  moved_.Reset(queries->num_queries, space->metric == kernels::Metric::kHamming ? 0 : space->dim);
+  if (space->metric == kernels::Metric::kHamming) return arrow::Status::OK();
+  const int64_t items = (queries->num_queries + kQueriesPerMove - 1) / kQueriesPerMove;
+  return pool_->ParallelFor(items, cancel_, [&](int64_t item, int) {
+    const int64_t end = std::min(queries->num_queries, (item + 1) * kQueriesPerMove);
+    for (int64_t i = item * kQueriesPerMove; i < end; ++i) moved_.Move(*space, *queries, i);
+    return arrow::Status::OK();
+  });
+}
+
+std::vector<KnnVectorDistance::Item> KnnVectorDistance::Cut(int64_t num_groups) const {
+  const int64_t tiles = (queries_->num_queries + kTileQueries - 1) / kTileQueries;
+  // Enough items for every thread, also when there are few queries.
+  const int64_t wanted = 4 * static_cast<int64_t>(pool_->size());
+  const int64_t ranges = std::clamp<int64_t>((wanted + tiles - 1) / std::max<int64_t>(tiles, 1), 1,
+                                             std::max<int64_t>(num_groups / 8, 1));
+  const int64_t groups = (num_groups + ranges - 1) / ranges;
+  std::vector<Item> items;
+  for (int64_t tile = 0; tile < tiles; ++tile) {
+    const int64_t first = tile * kTileQueries;
+    const int64_t count = std::min(kTileQueries, queries_->num_queries - first);
+    for (int64_t group = 0; group < num_groups; group += groups) {
+      items.push_back({first, count, group, std::min(groups, num_groups - group)});
+    }
+  }
+  return items;
+}
+
+void KnnVectorDistance::ScoreHamming(const RowBlock& block, const Item& item,
+                                     NeighborHeaps* heaps) {
+  const int64_t end =
+      std::min(block.num_rows(), (item.first_group + item.num_groups) * kernels::kGroupRows);
+  for (int64_t slot = item.first_group * kernels::kGroupRows; slot < end; ++slot) {
+    const uint8_t* row = block.exact().bytes_row(block.row_of(slot));
+    for (int64_t q = item.first_query; q < item.first_query + item.num_queries; ++q) {
+      const auto distance = static_cast<float>(
+          kernels::HammingDistance(queries_->query_bytes(q), row, queries_->dim));
+      if (distance <= heaps->threshold(q)) heaps->Push(q, {distance, block.addresses()[slot]});
+    }
+  }
+  comparisons_.fetch_add((end - item.first_group * kernels::kGroupRows) * item.num_queries,
+                         std::memory_order_relaxed);
+}
+
+void KnnVectorDistance::ScoreItem(const RowBlock& block, const Item& item, int worker,
+                                  NeighborHeaps* heaps) {
+  tiles_.fetch_add(1, std::memory_order_relaxed);
+  if (space_->metric == kernels::Metric::kHamming) return ScoreHamming(block, item, heaps);
+  const QueryTile tile{.num_queries = item.num_queries,
+                       .moved = moved_.values.data() + item.first_query * space_->dim,
+                       .norms2 = moved_.norms2.data() + item.first_query,
+                       .query_ids = moved_.ids.data() + item.first_query};
+  const RowRange range{.rows = &block.grouped(),
+                       .addresses = block.addresses(),
+                       .first_group = item.first_group,
+                       .num_groups = item.num_groups};
+  const ExactScorer scorer(block, *queries_);
+  const int64_t survivors =
+      FilterTile(space_->metric, tile, range, scorer, heaps, &scratch_[worker]);
+  comparisons_.fetch_add(survivors, std::memory_order_relaxed);
+}
+
+arrow::Status KnnVectorDistance::Score(const RowBlock& block, NeighborHeaps* heaps,
+                                       const std::function<arrow::Status()>& beside) {
+  const int64_t groups = (block.num_rows() + kernels::kGroupRows - 1) / kernels::kGroupRows;
+  const std::vector<Item> items = Cut(groups);
+  const int64_t extra = beside ? 1 : 0;
+  return pool_->ParallelFor(static_cast<int64_t>(items.size()) + extra, cancel_,
+                            [&](int64_t i, int worker) {
+                              if (i < extra) return beside();
+                              ScoreItem(block, items[i - extra], worker, heaps);
+                              return arrow::Status::OK();
+                            });
+}
+
+}  // namespace kinjo::exec

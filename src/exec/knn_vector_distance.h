@@ -1,0 +1,58 @@
+// KNNVectorDistance: a block of queries against a block of true rows. The pool is spread over tiles
+// of queries, and over ranges of rows when there are few queries.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "base/cancel_token.h"
+#include "base/error.h"
+#include "base/thread_pool.h"
+#include "exec/block_filter.h"
+#include "exec/exact_rows.h"
+#include "exec/filter_space.h"
+#include "exec/neighbor_heaps.h"
+#include "exec/query_rows.h"
+
+namespace kinjo::exec {
+
+/// One run of the operator over many row blocks. Not thread-safe; spreads its own work.
+class KnnVectorDistance {
+ public:
+  KnnVectorDistance(base::ThreadPool* pool, base::CancelToken cancel)
+      : pool_(pool), cancel_(std::move(cancel)), scratch_(static_cast<size_t>(pool->size())) {}
+
+  /// Takes the queries of the next row blocks. Both must outlive the calls to Score.
+  arrow::Status SetQueries(const FilterSpace* space, const QueryRows* queries);
+
+  /// Scores every row of `block` for every query. `beside` runs once at the same time as one more
+  /// item of the loop (reading the next block), may be empty.
+  arrow::Status Score(const RowBlock& block, NeighborHeaps* heaps,
+                      const std::function<arrow::Status()>& beside);
+
+  /// Canonical distances so far.
+  int64_t exact_comparisons() const { return comparisons_.load(std::memory_order_relaxed); }
+  /// Items of work started so far.
+  int64_t tiles_started() const { return tiles_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Item {
+    int64_t first_query, num_queries, first_group, num_groups;
+  };
+  std::vector<Item> Cut(int64_t num_groups) const;
+  void ScoreItem(const RowBlock& block, const Item& item, int worker, NeighborHeaps* heaps);
+  void ScoreHamming(const RowBlock& block, const Item& item, NeighborHeaps* heaps);
+
+  base::ThreadPool* pool_;
+  base::CancelToken cancel_;
+  const FilterSpace* space_ = nullptr;
+  const QueryRows* queries_ = nullptr;
+  MovedQueries moved_;
+  std::vector<FilterScratch> scratch_;  // of each worker
+  std::atomic<int64_t> comparisons_{0};
+  std::atomic<int64_t> tiles_{0};
+};
+
+}  // namespace kinjo::exec

@@ -1,0 +1,73 @@
+// The k best rows of every query of a block, filled from many threads at once. The kept rows don't
+// depend on the order in which they come, so neither does the answer depend on the threads.
+#pragma once
+
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "kernels/top_k.h"
+
+namespace kinjo::exec {
+
+/// Distances that may come out: lower <= d <= maximum. `[lower, upper)` of the user becomes maximum
+/// = the largest float below upper.
+struct DistanceRange {
+  float lower = -std::numeric_limits<float>::infinity();
+  float maximum = std::numeric_limits<float>::infinity();
+
+  static DistanceRange HalfOpen(float lower, float upper) {
+    return {lower, std::nextafter(upper, -std::numeric_limits<float>::infinity())};
+  }
+};
+
+/// Thread-safe but for Reset and TakeSorted.
+class NeighborHeaps {
+ public:
+  /// Empties the heaps: `k` rows for each of `num_queries` queries.
+  void Reset(int64_t num_queries, int64_t k, DistanceRange range);
+
+  int64_t num_queries() const { return num_queries_; }
+  const DistanceRange& range() const { return range_; }
+
+  /// A row farther than this can't come into the answer of `query` any more (one that is exactly as
+  /// far may, by its address). Only ever falls.
+  float threshold(int64_t query) const {
+    return slots_[query].threshold.load(std::memory_order_relaxed);
+  }
+
+  /// Offers a row. Distances outside of the range, and NaN, are passed over.
+  void Push(int64_t query, kernels::Neighbor neighbor);
+
+  /// Counts `rows` more rows that were candidates for `query`, whatever became of them.
+  void AddEligible(int64_t query, int64_t rows) {
+    slots_[query].eligible.fetch_add(rows, std::memory_order_relaxed);
+  }
+  /// Candidates so far, without those nearer than the range's lower end.
+  int64_t eligible(int64_t query) const {
+    return slots_[query].eligible.load(std::memory_order_relaxed);
+  }
+
+  /// The kept rows of `query`, best first; its heap is empty afterwards.
+  std::vector<kernels::Neighbor> TakeSorted(int64_t query) {
+    return slots_[query].heap.TakeSorted();
+  }
+
+ private:
+  struct Slot {
+    kernels::TopK heap{0};
+    std::atomic<float> threshold{0};
+    std::atomic<int64_t> eligible{0};
+    std::atomic_flag busy = ATOMIC_FLAG_INIT;
+  };
+
+  int64_t num_queries_ = 0;
+  int64_t capacity_ = 0;
+  DistanceRange range_;
+  std::unique_ptr<Slot[]> slots_;
+};
+
+}  // namespace kinjo::exec

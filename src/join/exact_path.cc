@@ -1,0 +1,57 @@
+#include "join/exact_path.h"
+
+namespace kinjo::join {
+
+arrow::Status ExactPath::ReadBlock(const exec::QueryRows& queries, dataset::Scan* scan,
+                                   exec::RowBlock* block, bool* more) {
+  while (true) {
+    ARROW_RETURN_NOT_OK(cancel_.Check());
+    ARROW_ASSIGN_OR_RAISE(const dataset::ScanBatch batch, scan->Next());
+    *more = batch.batch != nullptr;
+    if (!*more) return arrow::Status::OK();
+    const auto vectors = batch.batch->GetColumnByName(plan_.right_vector.name);
+    if (vectors == nullptr) {
+      return base::Internal("the right side gave no column \"", plan_.right_vector.name, "\"");
+    }
+    const exec::VectorRead read{.what = plan_.right_vector.what,
+                                .first_row = next_row_,
+                                .width = queries.dim,
+                                .expected = plan_.left_vector.what};
+    ARROW_ASSIGN_OR_RAISE(exec::ExactRows rows,
+                          exec::ExactRows::Read(plan_.metric(), vectors, read));
+    next_row_ += batch.batch->num_rows();
+    counters_->rows_scanned.fetch_add(batch.batch->num_rows(), std::memory_order_relaxed);
+    if (!space_.has_value()) {
+      space_ = exec::FilterSpace::Around(plan_.metric(), rows, queries.dim);
+    }
+    block->Fill(*space_, std::move(rows), batch.addresses);
+    if (block->num_rows() > 0) return arrow::Status::OK();
+  }
+}
+
+arrow::Status ExactPath::Scan(const exec::QueryRows& queries,
+                              const std::optional<std::vector<uint64_t>>& fragment_ids,
+                              exec::NeighborHeaps* heaps) {
+  if (queries.num_queries == 0) return arrow::Status::OK();
+  const PhaseTimer timer(&counters_->exact_ns);
+  ARROW_ASSIGN_OR_RAISE(const auto scan,
+                        plan_.right->ScanColumn(plan_.right_vector.name, fragment_ids));
+  next_row_ = 0;
+  exec::RowBlock blocks[2];
+  bool more = true;
+  ARROW_RETURN_NOT_OK(ReadBlock(queries, scan.get(), &blocks[0], &more));
+  if (!more) return arrow::Status::OK();
+  exec::KnnVectorDistance distance(pool_, cancel_);
+  ARROW_RETURN_NOT_OK(distance.SetQueries(&*space_, &queries));
+  arrow::Status status;
+  for (int current = 0; more && status.ok(); current = 1 - current) {
+    exec::RowBlock* next = &blocks[1 - current];
+    status = distance.Score(blocks[current], heaps,
+                            [&] { return ReadBlock(queries, scan.get(), next, &more); });
+  }
+  counters_->exact_comparisons.fetch_add(distance.exact_comparisons(), std::memory_order_relaxed);
+  counters_->scan_tiles_started.fetch_add(distance.tiles_started(), std::memory_order_relaxed);
+  return status;
+}
+
+}  // namespace kinjo::join

@@ -1,0 +1,45 @@
+// The exact path: the right side is streamed once a query block, and each of its blocks is scored
+// while the next is read.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/cancel_token.h"
+#include "base/thread_pool.h"
+#include "exec/filter_space.h"
+#include "exec/knn_vector_distance.h"
+#include "exec/neighbor_heaps.h"
+#include "exec/query_rows.h"
+#include "join/plan.h"
+#include "join/run_counters.h"
+
+namespace kinjo::join {
+
+/// Made once a run. Not thread-safe; spreads its own work.
+class ExactPath {
+ public:
+  ExactPath(const JoinPlan& plan, base::ThreadPool* pool, base::CancelToken cancel,
+            RunCounters* counters)
+      : plan_(plan), pool_(pool), cancel_(std::move(cancel)), counters_(counters) {}
+
+  /// Scores every right row (of the given fragments) for every query.
+  arrow::Status Scan(const exec::QueryRows& queries,
+                     const std::optional<std::vector<uint64_t>>& fragment_ids,
+                     exec::NeighborHeaps* heaps);
+
+ private:
+  /// Reads on until a block holds a row that can match; `more` is false at the end.
+  arrow::Status ReadBlock(const exec::QueryRows& queries, dataset::Scan* scan,
+                          exec::RowBlock* block, bool* more);
+
+  const JoinPlan& plan_;
+  base::ThreadPool* pool_;
+  base::CancelToken cancel_;
+  RunCounters* counters_;
+  std::optional<exec::FilterSpace> space_;  // around the first rows of the run
+  int64_t next_row_ = 0;                    // ordinal of the scan's next row, for messages
+};
+
+}  // namespace kinjo::join

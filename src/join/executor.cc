@@ -1,0 +1,166 @@
+#include "join/executor.h"
+
+#include <algorithm>
+
+#include "arrow/util/thread_pool.h"
+
+namespace kinjo::join {
+
+namespace {
+
+constexpr int64_t kQueriesPerItem = 512;
+constexpr std::chrono::milliseconds kProgressInterval(200);
+
+double Seconds(const std::atomic<int64_t>& ns) {
+  return static_cast<double>(ns.load(std::memory_order_relaxed)) * 1e-9;
+}
+
+}  // namespace
+
+struct Executor::Rooms {
+  Rooms(const JoinPlan& plan, const base::CancelToken& token, RunCounters* counters)
+      : pool(plan.threads),
+        cancel(token),
+        exact(plan, &pool, token, counters),
+        refiner(plan, &pool, token, counters),
+        results(plan, token, counters) {
+    if (plan.uses_index()) prober.emplace(plan, &pool, token, counters);
+  }
+
+  base::ThreadPool pool;
+  base::CancelToken cancel;
+  std::optional<Prober> prober;
+  ExactPath exact;
+  Refiner refiner;
+  ResultBatches results;
+  exec::NeighborHeaps candidates;
+  exec::NeighborHeaps heaps;
+};
+
+Executor::Executor(std::shared_ptr<const JoinPlan> plan, base::ProgressCallback progress)
+    : plan_(std::move(plan)),
+      progress_(std::move(progress)),
+      budget_(plan_->memory.limit_bytes),
+      requests_before_(plan_->right->requests()),
+      bytes_before_(plan_->right->bytes_read()) {}
+
+arrow::Status Executor::Reserve(std::vector<base::Reservation>* reservations) {
+  const MemoryPlan& memory = plan_->memory;
+  const std::pair<int64_t, const char*> parts[] = {{memory.fixed_bytes, "the threads' buffers"},
+                                                   {memory.block_bytes, "a query block"},
+                                                   {memory.cache_bytes, "kept partitions"},
+                                                   {memory.take_bytes, "right rows being read"}};
+  for (const auto& [bytes, what] : parts) {
+    ARROW_ASSIGN_OR_RAISE(auto reservation, budget_.Reserve(bytes, what));
+    reservations->push_back(std::move(reservation));
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Result<Executor::Matches> Executor::Drain(Rooms* rooms, exec::NeighborHeaps* heaps,
+                                                 const base::CancelToken& cancel) {
+  Matches matches(static_cast<size_t>(heaps->num_queries()));
+  const int64_t items = (heaps->num_queries() + kQueriesPerItem - 1) / kQueriesPerItem;
+  ARROW_RETURN_NOT_OK(rooms->pool.ParallelFor(items, cancel, [&](int64_t item, int) {
+    const int64_t end = std::min(heaps->num_queries(), (item + 1) * kQueriesPerItem);
+    for (int64_t query = item * kQueriesPerItem; query < end; ++query) {
+      matches[query] = heaps->TakeSorted(query);
+    }
+    return arrow::Status::OK();
+  }));
+  return matches;
+}
+
+arrow::Result<Executor::Matches> Executor::Search(const exec::QueryRows& queries, Rooms* rooms) {
+  const JoinPlan& plan = *plan_;
+  exec::NeighborHeaps& heaps = rooms->heaps;
+  heaps.Reset(queries.num_queries, plan.options.k, plan.range);
+  if (queries.num_queries == 0) return Matches{};
+  if (!plan.uses_index()) {
+    ARROW_RETURN_NOT_OK(rooms->exact.Scan(queries, std::nullopt, &heaps));
+    return Drain(rooms, &heaps, rooms->cancel);
+  }
+  if (!plan.refines) {
+    ARROW_RETURN_NOT_OK(rooms->prober->Probe(queries, &heaps));
+    return Drain(rooms, &heaps, rooms->cancel);
+  }
+  rooms->candidates.Reset(queries.num_queries, plan.candidates, plan.range);
+  ARROW_RETURN_NOT_OK(rooms->prober->Probe(queries, &rooms->candidates));
+  ARROW_RETURN_NOT_OK(rooms->refiner.Refine(queries, &rooms->candidates, &heaps));
+  if (plan.scans_unindexed()) {
+    ARROW_RETURN_NOT_OK(rooms->exact.Scan(queries, plan.choice.index->unindexed_fragments, &heaps));
+  }
+  return Drain(rooms, &heaps, rooms->cancel);
+}
+
+void Executor::TellProgress(bool last) {
+  if (!progress_) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (!last && now - told_ < kProgressInterval) return;
+  told_ = now;
+  progress_({.done_rows = counters_.left_rows.load(),
+             .total_rows = last ? counters_.left_rows.load() : plan_->left->num_rows().value_or(-1),
+             .elapsed_s = std::chrono::duration<double>(now - started_).count()});
+}
+
+arrow::Status Executor::RunBlocks(const base::CancelToken& cancel,
+                                  const stream::ResultStream::Emit& emit) {
+  Rooms rooms(*plan_, cancel, &counters_);
+  ARROW_ASSIGN_OR_RAISE(const auto reader, LeftReader::Open(*plan_));
+  LeftBlock block;
+  while (true) {
+    ARROW_RETURN_NOT_OK(cancel.Check());
+    ARROW_RETURN_NOT_OK(reader->Next(&block));
+    if (block.num_rows == 0) return arrow::Status::OK();
+    counters_.skipped_null_rows.fetch_add(block.null_rows);
+    counters_.skipped_non_finite_rows.fetch_add(block.non_finite_rows);
+    ARROW_ASSIGN_OR_RAISE(const Matches matches, Search(block.queries, &rooms));
+    ARROW_RETURN_NOT_OK(rooms.results.Emit(block, matches, emit));
+    counters_.left_rows.fetch_add(block.num_rows);
+    TellProgress(false);
+  }
+}
+
+arrow::Status Executor::Run(const base::CancelToken& cancel,
+                            const stream::ResultStream::Emit& emit) {
+  const PhaseTimer timer(&counters_.total_ns);
+  started_ = told_ = std::chrono::steady_clock::now();
+  // Arrow decodes Parquet on its own pool: it gets as many threads as the join.
+  ARROW_RETURN_NOT_OK(arrow::SetCpuThreadPoolCapacity(plan_->threads));
+  std::vector<base::Reservation> reservations;
+  ARROW_RETURN_NOT_OK(Reserve(&reservations));
+  ARROW_RETURN_NOT_OK(RunBlocks(cancel, emit));
+  TellProgress(true);
+  return arrow::Status::OK();
+}
+
+JoinReport Executor::report() const {
+  JoinReport report;
+  report.path = plan_->uses_index() ? "index" : "exact";
+  if (plan_->uses_index()) report.index_name = plan_->choice.index->info.name;
+  report.exact_distances = plan_->exact_distances();
+  report.left_rows = counters_.left_rows.load();
+  report.skipped_null_rows = counters_.skipped_null_rows.load();
+  report.skipped_non_finite_rows = counters_.skipped_non_finite_rows.load();
+  report.short_rows = counters_.short_rows.load();
+  report.result_rows = counters_.result_rows.load();
+  report.partitions_ranked = counters_.partitions_ranked.load();
+  report.partitions_probed = counters_.batch.partitions_probed.load();
+  report.partitions_read = counters_.batch.partitions_read.load();
+  report.index_comparisons = counters_.batch.index_comparisons.load();
+  report.exact_comparisons = counters_.exact_comparisons.load();
+  report.rows_refined = counters_.rows_refined.load();
+  report.rows_scanned = counters_.rows_scanned.load();
+  report.requests = plan_->right->requests() - requests_before_;
+  report.bytes_read = plan_->right->bytes_read() - bytes_before_;
+  report.peak_memory_bytes = budget_.peak_bytes();
+  report.rank_s = Seconds(counters_.rank_ns);
+  report.probe_s = Seconds(counters_.probe_ns);
+  report.refine_s = Seconds(counters_.refine_ns);
+  report.exact_s = Seconds(counters_.exact_ns);
+  report.take_s = Seconds(counters_.take_ns);
+  report.total_s = Seconds(counters_.total_ns);
+  return report;
+}
+
+}  // namespace kinjo::join

@@ -1,0 +1,63 @@
+// Runs a plan: owns the threads and the memory budget of one run, cuts the left side into query
+// blocks and takes each through search, refine and take. The only place that decides how a join is
+// spread.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/cancel_token.h"
+#include "base/memory_budget.h"
+#include "base/progress.h"
+#include "base/thread_pool.h"
+#include "exec/neighbor_heaps.h"
+#include "join/exact_path.h"
+#include "join/knn_join.h"
+#include "join/left_block.h"
+#include "join/plan.h"
+#include "join/prober.h"
+#include "join/refine.h"
+#include "join/result_batches.h"
+#include "join/run_counters.h"
+#include "stream/result_stream.h"
+
+namespace kinjo::join {
+
+/// One run of one plan. Run is called once, on the stream's thread; report may be called from any
+/// thread at any time.
+class Executor {
+ public:
+  Executor(std::shared_ptr<const JoinPlan> plan, base::ProgressCallback progress);
+
+  /// Joins everything; emits batches of at most kOutputBatchRows rows in left order.
+  arrow::Status Run(const base::CancelToken& cancel, const stream::ResultStream::Emit& emit);
+
+  JoinReport report() const;
+
+ private:
+  using Matches = std::vector<std::vector<kernels::Neighbor>>;
+
+  /// What lives as long as the run.
+  struct Rooms;
+
+  arrow::Status Reserve(std::vector<base::Reservation>* reservations);
+  arrow::Status RunBlocks(const base::CancelToken& cancel, const stream::ResultStream::Emit& emit);
+  arrow::Result<Matches> Search(const exec::QueryRows& queries, Rooms* rooms);
+  arrow::Result<Matches> Drain(Rooms* rooms, exec::NeighborHeaps* heaps,
+                               const base::CancelToken& cancel);
+  void TellProgress(bool last);
+
+  std::shared_ptr<const JoinPlan> plan_;
+  base::ProgressCallback progress_;
+  base::MemoryBudget budget_;
+  RunCounters counters_;
+  const int64_t requests_before_;
+  const int64_t bytes_before_;
+  std::chrono::steady_clock::time_point started_;
+  std::chrono::steady_clock::time_point told_;
+};
+
+}  // namespace kinjo::join

@@ -1,0 +1,192 @@
+#include "join/explain.h"
+
+#include <cstdio>
+#include <string>
+
+namespace kinjo::join {
+
+namespace {
+
+using exec::PlanNode;
+
+std::string Quote(const std::string& text) { return "\"" + text + "\""; }
+
+std::string Number(double value, const char* format) {
+  char buffer[64];
+  std::snprintf(buffer, sizeof(buffer), format, value);
+  return buffer;
+}
+
+std::string Bytes(int64_t bytes) {
+  const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  auto value = static_cast<double>(bytes);
+  int unit = 0;
+  while (value >= 1024 && unit < 4) {
+    value /= 1024;
+    ++unit;
+  }
+  return Number(value, unit == 0 ? "%.0f " : "%.1f ") + units[unit];
+}
+
+std::string ListNames(const std::vector<std::string>& names) {
+  std::string text = "[";
+  for (size_t i = 0; i < names.size(); ++i) text += (i > 0 ? ", " : "") + names[i];
+  return text + "]";
+}
+
+std::string ProbesText(const JoinPlan& plan) {
+  const exec::ProbeLimits& probes = plan.probes;
+  if (probes.nprobes.has_value()) return base::Concat(*probes.nprobes);
+  std::string text = "adaptive";
+  if (plan.options.minimum_nprobes.has_value()) {
+    text += base::Concat(", minimum_nprobes=", probes.minimum);
+  }
+  if (probes.maximum.has_value()) text += base::Concat(", maximum_nprobes=", *probes.maximum);
+  return text;
+}
+
+PlanNode LeftNode(const JoinPlan& plan) {
+  PlanNode node{.name = "LeftScan"};
+  node.fields = {{"uri", plan.left->uri()},
+                 {"format", plan.left->format()},
+                 {"vector", plan.left_vector.name}};
+  const auto rows = plan.left->num_rows();
+  if (rows.has_value()) node.fields.emplace_back("rows", base::Concat(*rows));
+  return node;
+}
+
+PlanNode IndexNode(const JoinPlan& plan, const JoinReport* report) {
+  const ChosenIndex& chosen = *plan.choice.index;
+  PlanNode partition{.name = "ANNIvfPartition"};
+  int64_t partitions = 0;
+  for (const auto& segment : chosen.segments) partitions += segment->num_partitions();
+  partition.fields = {{"nprobes", ProbesText(plan)},
+                      {"partitions", base::Concat(partitions)},
+                      {"deltas", base::Concat(chosen.segments.size())}};
+  PlanNode batch{.name = "ANNIvfBatch"};
+  batch.fields = {{"name", chosen.info.name},
+                  {"type", chosen.info.type},
+                  {"metric", chosen.info.metric},
+                  {"k", base::Concat(plan.candidates)},
+                  {"deltas", base::Concat(chosen.segments.size())}};
+  if (report != nullptr) {
+    partition.metrics = {{"partitions_ranked", base::Concat(report->partitions_ranked)},
+                         {"elapsed_compute", Number(report->rank_s, "%.3fs")}};
+    batch.metrics = {{"partitions_searched", base::Concat(report->partitions_probed)},
+                     {"parts_loaded", base::Concat(report->partitions_read)},
+                     {"index_comparisons", base::Concat(report->index_comparisons)},
+                     {"elapsed_compute", Number(report->probe_s, "%.3fs")}};
+  }
+  partition.inputs.push_back(LeftNode(plan));
+  batch.inputs.push_back(std::move(partition));
+  return batch;
+}
+
+PlanNode ScanNode(const JoinPlan& plan, const JoinReport* report) {
+  PlanNode node{.name = "KNNVectorDistance"};
+  node.fields = {{"metric", std::string(kernels::MetricName(plan.metric()))},
+                 {"k", base::Concat(plan.options.k)},
+                 {"column", plan.right_vector.name}};
+  if (plan.uses_index()) {
+    node.fields.emplace_back("fragments",
+                             base::Concat(plan.choice.index->unindexed_fragments.size()));
+    node.fields.emplace_back("rows", base::Concat(plan.choice.index->unindexed_rows));
+  } else if (plan.right->num_rows().has_value()) {
+    node.fields.emplace_back("rows", base::Concat(*plan.right->num_rows()));
+  }
+  if (report != nullptr) {
+    node.metrics = {{"rows_scanned", base::Concat(report->rows_scanned)},
+                    {"exact_comparisons", base::Concat(report->exact_comparisons)},
+                    {"elapsed_compute", Number(report->exact_s, "%.3fs")}};
+  }
+  return node;
+}
+
+PlanNode SearchNode(const JoinPlan& plan, const JoinReport* report) {
+  if (!plan.uses_index()) {
+    PlanNode fallback{.name = "ExactFallback"};
+    fallback.fields = {{"reason", Quote(plan.choice.reason)}};
+    PlanNode scan = ScanNode(plan, report);
+    scan.inputs.push_back(LeftNode(plan));
+    fallback.inputs.push_back(std::move(scan));
+    return fallback;
+  }
+  PlanNode search = IndexNode(plan, report);
+  if (!plan.refines) return search;
+  PlanNode refine{.name = "Refine"};
+  refine.fields = {{"refine_factor", base::Concat(plan.options.refine_factor.value_or(1))},
+                   {"candidates", base::Concat(plan.candidates)},
+                   {"k", base::Concat(plan.options.k)}};
+  if (!plan.options.refine_factor.has_value()) {
+    refine.fields.emplace_back("reason", "\"un-indexed rows are merged on exact distances\"");
+  }
+  if (report != nullptr) {
+    refine.metrics = {{"rows_refined", base::Concat(report->rows_refined)},
+                      {"elapsed_compute", Number(report->refine_s, "%.3fs")}};
+  }
+  refine.inputs.push_back(std::move(search));
+  if (plan.scans_unindexed()) refine.inputs.push_back(ScanNode(plan, report));
+  return refine;
+}
+
+void AddDetails(const JoinPlan& plan, PlanNode* node) {
+  node->details = {{"path", plan.uses_index() ? "index" : "exact"}, {"reason", plan.choice.reason}};
+  for (const std::string& other : plan.choice.others) node->details.emplace_back("not", other);
+  if (!plan.uses_index() && (plan.options.nprobes || plan.options.minimum_nprobes ||
+                             plan.options.maximum_nprobes || plan.options.refine_factor)) {
+    node->details.emplace_back("note", "probes and refine_factor have no effect without an index");
+  }
+  const MemoryPlan& memory = plan.memory;
+  node->details.emplace_back(
+      "memory",
+      base::Concat("estimated ", Bytes(memory.total_bytes()), " of ", Bytes(memory.limit_bytes),
+                   " (buffers ", Bytes(memory.fixed_bytes), ", query block ",
+                   Bytes(memory.block_bytes), ", kept partitions ", Bytes(memory.cache_bytes),
+                   ", right rows ", Bytes(memory.take_bytes), "): runs"));
+  node->details.emplace_back("query_block", base::Concat(memory.block_rows, " left rows"));
+  node->details.emplace_back("threads", base::Concat(plan.threads));
+  node->details.emplace_back("distances", plan.exact_distances() ? "exact" : "approximate");
+}
+
+void AddMetrics(const JoinReport& report, PlanNode* node) {
+  node->metrics = {{"output_rows", base::Concat(report.result_rows)},
+                   {"left_rows", base::Concat(report.left_rows)},
+                   {"skipped_null_rows", base::Concat(report.skipped_null_rows)},
+                   {"skipped_non_finite_rows", base::Concat(report.skipped_non_finite_rows)},
+                   {"short_rows", base::Concat(report.short_rows)},
+                   {"requests", base::Concat(report.requests)},
+                   {"bytes_read", base::Concat(report.bytes_read)},
+                   {"peak_memory_bytes", base::Concat(report.peak_memory_bytes)},
+                   {"elapsed", Number(report.total_s, "%.3fs")}};
+}
+
+}  // namespace
+
+PlanNode DescribePlan(const JoinPlan& plan, const JoinReport* report) {
+  PlanNode root{.name = "KnnJoin"};
+  root.fields = {{"path", plan.uses_index() ? "index" : "exact"},
+                 {"k", base::Concat(plan.options.k)},
+                 {"metric", std::string(kernels::MetricName(plan.metric()))},
+                 {"how", plan.options.how == How::kLeft ? "left" : "inner"},
+                 {"right", plan.right->uri()}};
+  if (plan.right->dataset() != nullptr) {
+    root.fields.emplace_back("version", base::Concat(plan.right->dataset()->version()));
+  }
+  if (plan.options.distance_range.has_value()) {
+    const auto [lower, upper] = *plan.options.distance_range;
+    root.fields.emplace_back("distance_range", base::Concat("[", lower, ", ", upper, ")"));
+  }
+  if (plan.options.fast_search) root.fields.emplace_back("fast_search", "true");
+  AddDetails(plan, &root);
+  PlanNode take{.name = "Take"};
+  take.fields = {{"columns", ListNames(plan.layout.right_columns)}};
+  if (report != nullptr) {
+    AddMetrics(*report, &root);
+    take.metrics = {{"elapsed_compute", Number(report->take_s, "%.3fs")}};
+  }
+  take.inputs.push_back(SearchNode(plan, report));
+  root.inputs.push_back(std::move(take));
+  return root;
+}
+
+}  // namespace kinjo::join

@@ -1,0 +1,14 @@
+// A plan as a tree of operators with the path, the reason, the limits and, after a run, what was
+// measured.
+#pragma once
+
+#include "exec/plan_node.h"
+#include "join/knn_join.h"
+#include "join/plan.h"
+
+namespace kinjo::join {
+
+/// The tree. `report` fills the metrics; null before a run.
+exec::PlanNode DescribePlan(const JoinPlan& plan, const JoinReport* report);
+
+}  // namespace kinjo::join

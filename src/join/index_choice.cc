@@ -1,0 +1,157 @@
+#include "join/index_choice.h"
+
+#include <algorithm>
+#include <set>
+
+#include "join/validate.h"
+
+namespace kinjo::join {
+
+namespace {
+
+kernels::Metric DefaultMetric(const VectorColumn& right) {
+  return right.type.element == arrow::Type::UINT8 ? kernels::Metric::kHamming
+                                                  : kernels::Metric::kL2;
+}
+
+/// Why `info` can't answer; empty when it can.
+std::string WhyNot(const dataset::IndexInfo& info, const VectorColumn& right,
+                   const JoinOptions& options) {
+  if (info.column != right.name) return "it indexes column \"" + info.column + "\"";
+  if (!info.unusable_reason.empty()) return info.unusable_reason;
+  const auto metric = kernels::ParseMetric(info.metric);
+  if (!metric.has_value()) return "its metric \"" + info.metric + "\" is unknown";
+  if (options.metric.has_value() && *options.metric != *metric) {
+    return "its metric is " + info.metric +
+           ", but metric = " + std::string(kernels::MetricName(*options.metric)) + " is asked for";
+  }
+  if (*metric == kernels::Metric::kHamming) return "hamming is answered by the exact path";
+  if (info.segments.empty()) return "it has no segment";
+  return "";
+}
+
+uint64_t NewestVersion(const dataset::IndexInfo& info) {
+  uint64_t newest = 0;
+  for (const auto& segment : info.segments) newest = std::max(newest, segment.dataset_version);
+  return newest;
+}
+
+std::string Describe(const dataset::IndexInfo& info) {
+  return base::Concat("\"", info.name, "\" (", info.type, ", ", info.metric, ")");
+}
+
+arrow::Status CheckSegment(const index::IvfSegment& segment, const dataset::IndexInfo& info,
+                           const VectorColumn& right) {
+  if (right.type.width.has_value() && segment.dim() != *right.type.width) {
+    return base::Invalid("index \"", info.name, "\" holds vectors of ", segment.dim(),
+                         " elements, but ", right.what, " has ", *right.type.width);
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Result<ChosenIndex> OpenIndex(dataset::Dataset* dataset, const dataset::IndexInfo& info,
+                                     const VectorColumn& right) {
+  ChosenIndex chosen;
+  chosen.info = info;
+  std::set<uint64_t> covered;
+  for (size_t i = 0; i < info.segments.size(); ++i) {
+    ARROW_ASSIGN_OR_RAISE(auto segment, dataset->OpenSegment(info, i));
+    ARROW_RETURN_NOT_OK(CheckSegment(*segment, info, right));
+    chosen.segments.push_back(std::move(segment));
+    covered.insert(info.segments[i].fragment_ids.begin(), info.segments[i].fragment_ids.end());
+  }
+  for (const dataset::FragmentInfo& fragment : dataset->fragments()) {
+    const uint64_t live = fragment.physical_rows - fragment.deleted_rows;
+    if (live == 0 || covered.contains(fragment.id)) continue;
+    chosen.unindexed_fragments.push_back(fragment.id);
+    chosen.unindexed_rows += static_cast<int64_t>(live);
+  }
+  std::sort(chosen.unindexed_fragments.begin(), chosen.unindexed_fragments.end());
+  return chosen;
+}
+
+arrow::Status Refuse(const std::string& what) {
+  return base::MakeError(base::ErrorCode::kRefused, what);
+}
+
+/// The newest index that fits; notes why the others don't.
+const dataset::IndexInfo* PickNewest(const std::vector<dataset::IndexInfo>& indexes,
+                                     const VectorColumn& right, const JoinOptions& options,
+                                     std::vector<std::string>* others) {
+  const dataset::IndexInfo* best = nullptr;
+  for (const dataset::IndexInfo& info : indexes) {
+    if (info.column != right.name) continue;
+    const std::string why_not = WhyNot(info, right, options);
+    if (!why_not.empty()) {
+      others->push_back(Describe(info) + ": " + why_not);
+    } else if (best == nullptr || NewestVersion(info) >= NewestVersion(*best)) {
+      if (best != nullptr) others->push_back(Describe(*best) + ": a newer index fits too");
+      best = &info;
+    } else {
+      others->push_back(Describe(info) + ": a newer index fits too");
+    }
+  }
+  return best;
+}
+
+arrow::Result<const dataset::IndexInfo*> FindNamed(const std::vector<dataset::IndexInfo>& indexes,
+                                                   const VectorColumn& right,
+                                                   const JoinOptions& options) {
+  std::string names;
+  for (const dataset::IndexInfo& info : indexes) {
+    if (info.name == options.index_name) {
+      const std::string why_not = WhyNot(info, right, options);
+      if (why_not.empty()) return &info;
+      return Refuse(base::Concat("index ", Describe(info), " can't be used: ", why_not));
+    }
+    names += (names.empty() ? "" : ", ") + info.name;
+  }
+  return base::NotFound("index: there is no vector index \"", options.index_name,
+                        "\" on the right side; there are: ", names.empty() ? "none" : names);
+}
+
+std::string NoIndexReason(const dataset::Dataset* dataset, const VectorColumn& right,
+                          const std::vector<std::string>& others) {
+  if (dataset == nullptr) return "the right side is not a Lance dataset and has no index";
+  if (others.empty()) return right.what + " has no vector index";
+  std::string text = "no index fits: ";
+  for (size_t i = 0; i < others.size(); ++i) text += (i > 0 ? "; " : "") + others[i];
+  return text;
+}
+
+}  // namespace
+
+arrow::Result<IndexChoice> ChooseIndex(dataset::Dataset* dataset, const VectorColumn& right,
+                                       const JoinOptions& options) {
+  IndexChoice choice;
+  choice.metric = options.metric.value_or(DefaultMetric(right));
+  if (options.index == IndexUse::kNever) {
+    choice.reason = "index = never";
+    return choice;
+  }
+  static const std::vector<dataset::IndexInfo> kNone;
+  const auto& indexes = dataset == nullptr ? kNone : dataset->vector_indexes();
+  const dataset::IndexInfo* info = nullptr;
+  if (options.index == IndexUse::kNamed) {
+    ARROW_ASSIGN_OR_RAISE(info, FindNamed(indexes, right, options));
+    choice.reason = "index " + Describe(*info) + " is asked for by name";
+  } else {
+    info = PickNewest(indexes, right, options, &choice.others);
+    if (info != nullptr) {
+      choice.reason = base::Concat("index ", Describe(*info), " fits column \"", right.name,
+                                   "\" and metric", choice.others.empty() ? "" : "; the newest");
+    } else {
+      choice.reason = NoIndexReason(dataset, right, choice.others);
+      if (options.index == IndexUse::kRequire) {
+        return Refuse("index = require, but " + choice.reason);
+      }
+    }
+  }
+  ARROW_RETURN_NOT_OK(ValidatePath(options, info != nullptr, choice.reason));
+  if (info == nullptr) return choice;
+  choice.metric = *kernels::ParseMetric(info->metric);
+  ARROW_ASSIGN_OR_RAISE(choice.index, OpenIndex(dataset, *info, right));
+  return choice;
+}
+
+}  // namespace kinjo::join

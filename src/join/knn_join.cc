@@ -1,0 +1,69 @@
+#include "join/knn_join.h"
+
+#include <mutex>
+
+#include "join/executor.h"
+#include "join/explain.h"
+#include "join/plan.h"
+#include "join/right_side.h"
+#include "join/validate.h"
+
+namespace kinjo::join {
+
+namespace {
+
+class PlannedJoin final : public KnnJoin {
+ public:
+  explicit PlannedJoin(std::shared_ptr<const JoinPlan> plan) : plan_(std::move(plan)) {}
+
+  std::shared_ptr<arrow::Schema> output_schema() const override { return plan_->layout.schema; }
+
+  std::string Explain(bool verbose) const override {
+    return exec::RenderPlan(DescribePlan(*plan_, nullptr), {.details = verbose});
+  }
+
+  arrow::Result<std::unique_ptr<stream::ResultStream>> Run(
+      base::CancelToken cancel, base::ProgressCallback progress) override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (executor_ != nullptr) {
+      return base::MakeError(base::ErrorCode::kState, "this join has run already; make it again");
+    }
+    executor_ = std::make_shared<Executor>(plan_, std::move(progress));
+    // The producer keeps the executor, and with it the plan, alive beyond this object.
+    return stream::ResultStream::Start(
+        plan_->layout.schema,
+        [executor = executor_](const base::CancelToken& token,
+                               const stream::ResultStream::Emit& emit) {
+          return executor->Run(token, emit);
+        },
+        std::move(cancel));
+  }
+
+  JoinReport report() const override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return executor_ == nullptr ? Executor(plan_, {}).report() : executor_->report();
+  }
+
+  std::string Analyze() const override {
+    const JoinReport measured = report();
+    return exec::RenderPlan(DescribePlan(*plan_, &measured), {.details = true, .metrics = true});
+  }
+
+ private:
+  std::shared_ptr<const JoinPlan> plan_;
+  mutable std::mutex mutex_;  // guards executor_
+  std::shared_ptr<Executor> executor_;
+};
+
+}  // namespace
+
+arrow::Result<std::unique_ptr<KnnJoin>> KnnJoin::Make(std::shared_ptr<tabular::TableSource> left,
+                                                      const std::string& right_uri,
+                                                      const JoinOptions& options) {
+  ARROW_RETURN_NOT_OK(ValidateOptions(options));
+  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<RightSide> right, OpenRightSide(right_uri, options));
+  ARROW_ASSIGN_OR_RAISE(auto plan, MakePlan(std::move(left), std::move(right), options));
+  return std::make_unique<PlannedJoin>(std::move(plan));
+}
+
+}  // namespace kinjo::join

@@ -1,0 +1,115 @@
+#include "join/left_block.h"
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+#include "arrow/table.h"
+#include "exec/exact_rows.h"
+
+namespace kinjo::join {
+
+arrow::Result<std::unique_ptr<LeftReader>> LeftReader::Open(const JoinPlan& plan) {
+  std::unique_ptr<LeftReader> reader(new LeftReader(plan));
+  std::vector<std::string> columns = plan.layout.left_columns;
+  if (std::find(columns.begin(), columns.end(), plan.left_vector.name) == columns.end()) {
+    columns.push_back(plan.left_vector.name);
+  }
+  ARROW_ASSIGN_OR_RAISE(reader->reader_, plan.left->Read(columns));
+  if (plan.right_vector.type.width.has_value()) {
+    reader->width_ = *plan.right_vector.type.width;
+    reader->expected_ = plan.right_vector.what;
+  }
+  return reader;
+}
+
+arrow::Result<std::shared_ptr<arrow::RecordBatch>> LeftReader::NextSlice(int64_t rows) {
+  while (pending_ == nullptr || pending_offset_ >= pending_->num_rows()) {
+    ARROW_ASSIGN_OR_RAISE(pending_, reader_->Next());
+    pending_offset_ = 0;
+    if (pending_ == nullptr) return pending_;
+  }
+  const int64_t count = std::min(rows, pending_->num_rows() - pending_offset_);
+  auto slice = pending_->Slice(pending_offset_, count);
+  pending_offset_ += count;
+  return slice;
+}
+
+template <typename T>
+arrow::Status LeftReader::AddRows(const std::shared_ptr<arrow::Array>& vectors, int64_t first_row,
+                                  std::vector<T>* values, LeftBlock* block) {
+  const exec::VectorRead read{.what = plan_.left_vector.what,
+                              .first_row = first_row,
+                              .width = width_,
+                              .expected = expected_};
+  ARROW_ASSIGN_OR_RAISE(const exec::VectorRows<T> rows, exec::ReadVectors<T>(vectors, read));
+  if (width_ < 0 && rows.width > 0) {
+    width_ = rows.width;
+    expected_ = "an earlier row";
+  }
+  exec::QueryRows& queries = block->queries;
+  if (rows.width > 0) queries.dim = rows.width;
+  for (int64_t i = 0; i < rows.num_rows; ++i) {
+    exec::VectorState state = rows.states[i];
+    double norm = 0;
+    if constexpr (std::is_same_v<T, double>) {
+      if (state == exec::VectorState::kValid && queries.metric == kernels::Metric::kCosine) {
+        norm = exec::CanonicalNorm(rows.row(i), rows.width);
+        if (norm == 0 || !std::isfinite(norm)) state = exec::VectorState::kNonFinite;
+      }
+    }
+    if (state != exec::VectorState::kValid) {
+      ++(state == exec::VectorState::kNull ? block->null_rows : block->non_finite_rows);
+      block->query_of_row.push_back(-1);
+      continue;
+    }
+    values->insert(values->end(), rows.row(i), rows.row(i) + rows.width);
+    if (queries.metric == kernels::Metric::kCosine) queries.norms.push_back(norm);
+    block->query_of_row.push_back(static_cast<int32_t>(queries.num_queries++));
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Status LeftReader::AddQueries(const std::shared_ptr<arrow::Array>& vectors,
+                                     int64_t first_row, LeftBlock* block) {
+  if (plan_.metric() == kernels::Metric::kHamming) {
+    return AddRows<uint8_t>(vectors, first_row, &block->queries.bytes, block);
+  }
+  return AddRows<double>(vectors, first_row, &block->queries.values, block);
+}
+
+arrow::Status LeftReader::Next(LeftBlock* block) {
+  *block = LeftBlock{};
+  block->first_row = next_row_;
+  block->queries.metric = plan_.metric();
+  arrow::RecordBatchVector slices;
+  while (block->num_rows < plan_.memory.block_rows) {
+    ARROW_ASSIGN_OR_RAISE(const auto slice, NextSlice(plan_.memory.block_rows - block->num_rows));
+    if (slice == nullptr) break;
+    const auto vectors = slice->GetColumnByName(plan_.left_vector.name);
+    if (vectors == nullptr) {
+      return base::Internal("the left side gave no column \"", plan_.left_vector.name, "\"");
+    }
+    ARROW_RETURN_NOT_OK(AddQueries(vectors, next_row_, block));
+    next_row_ += slice->num_rows();
+    block->num_rows += slice->num_rows();
+    const auto names = plan_.layout.left_columns;
+    arrow::ArrayVector arrays;
+    arrow::FieldVector fields;
+    for (size_t i = 0; i < names.size(); ++i) {
+      arrays.push_back(slice->GetColumnByName(names[i]));
+      fields.push_back(plan_.layout.schema->field(static_cast<int>(i)));
+    }
+    slices.push_back(
+        arrow::RecordBatch::Make(arrow::schema(fields), slice->num_rows(), std::move(arrays)));
+  }
+  if (block->num_rows == 0) return arrow::Status::OK();
+  if (slices.size() == 1) {
+    block->columns = slices[0];
+  } else {
+    ARROW_ASSIGN_OR_RAISE(block->columns, arrow::ConcatenateRecordBatches(slices));
+  }
+  return arrow::Status::OK();
+}
+
+}  // namespace kinjo::join

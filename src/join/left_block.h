@@ -1,0 +1,55 @@
+// The left side in query blocks: as many rows as the memory plan allows, in order, with the vectors
+// that can match compacted.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "arrow/record_batch.h"
+#include "base/error.h"
+#include "exec/query_rows.h"
+#include "join/plan.h"
+
+namespace kinjo::join {
+
+/// Consecutive left rows.
+struct LeftBlock {
+  int64_t first_row = 0;  ///< ordinal of the first row in the left side
+  int64_t num_rows = 0;
+  std::shared_ptr<arrow::RecordBatch> columns;  ///< the left columns that come out, in order
+  exec::QueryRows queries;
+  std::vector<int32_t> query_of_row;  ///< -1 for rows that can't match
+  int64_t null_rows = 0;
+  int64_t non_finite_rows = 0;  ///< for cosine also the zero vectors
+};
+
+/// Reads the left side once. One thread.
+class LeftReader {
+ public:
+  static arrow::Result<std::unique_ptr<LeftReader>> Open(const JoinPlan& plan);
+
+  /// Fills the next block; num_rows = 0 at the end.
+  arrow::Status Next(LeftBlock* block);
+
+ private:
+  explicit LeftReader(const JoinPlan& plan) : plan_(plan) {}
+  /// Cuts at most `rows` rows off the batch at hand; null at the end.
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> NextSlice(int64_t rows);
+  arrow::Status AddQueries(const std::shared_ptr<arrow::Array>& vectors, int64_t first_row,
+                           LeftBlock* block);
+  template <typename T>
+  arrow::Status AddRows(const std::shared_ptr<arrow::Array>& vectors, int64_t first_row,
+                        std::vector<T>* values, LeftBlock* block);
+
+  const JoinPlan& plan_;
+  std::shared_ptr<arrow::RecordBatchReader> reader_;
+  std::shared_ptr<arrow::RecordBatch> pending_;
+  int64_t pending_offset_ = 0;
+  int64_t next_row_ = 0;
+  int64_t width_ = -1;
+  std::string expected_;  // whose width that is
+};
+
+}  // namespace kinjo::join

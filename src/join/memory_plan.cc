@@ -1,0 +1,82 @@
+#include "join/memory_plan.h"
+
+#include <algorithm>
+
+#include "exec/block_filter.h"
+#include "join/right_side.h"
+
+namespace kinjo::join {
+
+namespace {
+
+constexpr int64_t kBlockRowsMin = 64;
+constexpr int64_t kBlockRowsMax = 16384;
+constexpr int64_t kTakeBytesMin = int64_t{1} << 20;
+constexpr int64_t kTakeBytesMax = int64_t{256} << 20;
+constexpr int64_t kCacheBytesMax = int64_t{4} << 30;
+
+// Hits and distances of one tile and one chunk of rows, and moved queries.
+int64_t ScratchBytes(int64_t dim) { return exec::kTileQueries * (512 * (8 + 4) + dim * 4 + 16); }
+
+int64_t FixedBytes(const MemoryNeeds& needs) {
+  int64_t bytes = needs.threads * ScratchBytes(needs.dim);
+  if (needs.uses_index) {
+    // Stored, resolved and decoded form of the largest partition.
+    bytes +=
+        needs.threads * needs.partition_rows_max * (needs.dim * (needs.element_bytes + 4) + 4 * 8);
+  }
+  if (needs.scans) {
+    // Two blocks: one is scored while the next is read, decoded and grouped.
+    bytes += 2 * kScanBatchRows * (needs.dim * (2 * needs.element_bytes + 4) + 3 * 8);
+  }
+  return bytes;
+}
+
+int64_t QueryBytes(const MemoryNeeds& needs) {
+  int64_t bytes = needs.left_row_bytes;
+  bytes += needs.dim * 8;                // as read
+  bytes += needs.candidates * 2 * 16;    // heap, with room to grow
+  bytes += needs.k * (16 + 3 * 8) + 64;  // result rows
+  if (needs.uses_index) {
+    bytes += needs.segments * (needs.dim * 8 + needs.ranked_partitions * (8 + 12) + 48);
+    bytes += needs.candidates * 16;  // addresses to refine
+  }
+  if (needs.scans) bytes += needs.dim * 4 + 16;
+  return bytes;
+}
+
+}  // namespace
+
+arrow::Result<MemoryPlan> PlanMemory(const MemoryNeeds& needs) {
+  MemoryPlan plan;
+  plan.limit_bytes = needs.limit_bytes;
+  plan.fixed_bytes = FixedBytes(needs);
+  plan.query_bytes = QueryBytes(needs);
+  const int64_t rows_min =
+      needs.block_rows_asked > 0 ? std::min(needs.block_rows_asked, kBlockRowsMin) : kBlockRowsMin;
+  const int64_t smallest = plan.fixed_bytes + rows_min * plan.query_bytes + kTakeBytesMin;
+  if (smallest > needs.limit_bytes) {
+    return base::MakeError(
+        base::ErrorCode::kCapacity,
+        base::Concat("memory_limit = ", needs.limit_bytes,
+                     " bytes is too small for this join: the smallest that would do is ", smallest,
+                     " bytes (", plan.fixed_bytes, " for the buffers of ", needs.threads,
+                     " threads, ", plan.query_bytes,
+                     " a left row); raise it, or lower k, "
+                     "refine_factor or threads"));
+  }
+  const int64_t free = needs.limit_bytes - plan.fixed_bytes;
+  const int64_t fitting = (free / 2) / plan.query_bytes;
+  const int64_t rows_max = needs.block_rows_asked > 0 ? needs.block_rows_asked : kBlockRowsMax;
+  plan.block_rows = std::clamp(fitting, rows_min, std::max(rows_min, rows_max));
+  plan.block_bytes = plan.block_rows * plan.query_bytes;
+  plan.take_bytes = std::clamp(free / 8, kTakeBytesMin, kTakeBytesMax);
+  if (needs.uses_index) {
+    const int64_t whole = needs.index_rows * (needs.dim * needs.element_bytes + 2 * 8);
+    const int64_t room = free - plan.block_bytes - plan.take_bytes;
+    plan.cache_bytes = std::clamp<int64_t>(std::min(room / 2, whole), 0, kCacheBytesMax);
+  }
+  return plan;
+}
+
+}  // namespace kinjo::join

@@ -1,0 +1,44 @@
+// How a join's memory limit is shared out: fixed buffers, the query block, kept partitions, and
+// what refine and take read at a time. Sizes change only speed, never an answer.
+#pragma once
+
+#include <cstdint>
+
+#include "base/error.h"
+
+namespace kinjo::join {
+
+/// What the estimate depends on.
+struct MemoryNeeds {
+  int64_t limit_bytes = 0;
+  int64_t threads = 1;
+  int64_t dim = 0;            ///< 0 when no schema tells the width
+  int64_t element_bytes = 4;  ///< of the right vectors
+  int64_t candidates = 0;     ///< rows a heap holds: k * refine_factor, at most the right side
+  int64_t k = 0;
+  int64_t left_row_bytes = 0;  ///< of the left columns, estimated from their types
+  bool uses_index = false;
+  bool scans = false;              ///< true vectors are scanned: exact path, un-indexed fragments
+  int64_t segments = 0;            ///< index path
+  int64_t ranked_partitions = 0;   ///< of a query and segment
+  int64_t partition_rows_max = 0;  ///< the largest partition
+  int64_t index_rows = 0;          ///< of all partitions
+  int64_t block_rows_asked = 0;    ///< 0 = as many as fit
+};
+
+/// The shares, in bytes where not said otherwise.
+struct MemoryPlan {
+  int64_t limit_bytes = 0;
+  int64_t fixed_bytes = 0;  ///< buffers of the threads and of the scan
+  int64_t query_bytes = 0;  ///< of one left row
+  int64_t block_rows = 0;   ///< left rows of a query block, at most
+  int64_t block_bytes = 0;  ///< of a query block
+  int64_t cache_bytes = 0;  ///< partitions kept between rounds and blocks
+  int64_t take_bytes = 0;   ///< right rows read at a time by refine and take
+  int64_t total_bytes() const { return fixed_bytes + block_bytes + cache_bytes + take_bytes; }
+};
+
+/// Shares the limit out; `capacity`, with the smallest limit that would do, when it is too small.
+arrow::Result<MemoryPlan> PlanMemory(const MemoryNeeds& needs);
+
+}  // namespace kinjo::join

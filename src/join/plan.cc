@@ -1,0 +1,139 @@
+#include "join/plan.h"
+
+#include <algorithm>
+
+#include "base/memory_budget.h"
+#include "base/thread_pool.h"
+#include "join/validate.h"
+
+namespace kinjo::join {
+
+namespace {
+
+// Bytes that a value of a type without a fixed width is taken to have.
+constexpr int64_t kVariableValueBytes = 48;
+
+// Partitions a query is taken to rank when their number is adaptive.
+constexpr int64_t kAdaptiveDepth = 96;
+
+int64_t ValueBytes(const arrow::DataType& type) {
+  if (type.id() == arrow::Type::FIXED_SIZE_LIST) {
+    const auto& list = static_cast<const arrow::FixedSizeListType&>(type);
+    return list.list_size() * ValueBytes(*list.value_type());
+  }
+  const int bits = type.bit_width();
+  return bits > 0 ? (bits + 7) / 8 : kVariableValueBytes;
+}
+
+int64_t LeftRowBytes(const JoinPlan& plan) {
+  int64_t bytes = 0;
+  for (const std::string& name : plan.layout.left_columns) {
+    bytes += ValueBytes(*plan.left->schema()->GetFieldByName(name)->type());
+  }
+  return bytes;
+}
+
+int64_t ElementBytes(arrow::Type::type element) {
+  switch (element) {
+    case arrow::Type::DOUBLE:
+    case arrow::Type::INT32:
+    case arrow::Type::UINT32:
+    case arrow::Type::INT64:
+    case arrow::Type::UINT64:
+      return 8;
+    default:
+      return 4;
+  }
+}
+
+MemoryNeeds NeedsOf(const JoinPlan& plan) {
+  MemoryNeeds needs;
+  needs.limit_bytes = plan.options.memory_limit_bytes.value_or(base::DefaultMemoryLimitBytes());
+  needs.threads = plan.threads;
+  needs.dim = plan.right_vector.type.width.value_or(plan.left_vector.type.width.value_or(0));
+  needs.element_bytes = ElementBytes(plan.right_vector.type.element);
+  const int64_t right_rows = plan.right->num_rows().value_or(kCandidatesMax);
+  needs.candidates = std::min(plan.candidates, right_rows);
+  needs.k = std::min(plan.options.k, right_rows);
+  needs.left_row_bytes = LeftRowBytes(plan);
+  needs.uses_index = plan.uses_index();
+  needs.scans = !plan.uses_index() || plan.scans_unindexed();
+  needs.block_rows_asked = plan.options.block_rows.value_or(0);
+  if (!plan.uses_index()) return needs;
+  for (const auto& segment : plan.choice.index->segments) {
+    ++needs.segments;
+    const int64_t partitions = segment->num_partitions();
+    needs.ranked_partitions =
+        std::max(needs.ranked_partitions,
+                 std::min(partitions, plan.options.nprobes.value_or(kAdaptiveDepth)));
+    for (int64_t p = 0; p < partitions; ++p) {
+      const auto rows = static_cast<int64_t>(segment->partition_rows(p));
+      needs.partition_rows_max = std::max(needs.partition_rows_max, rows);
+      needs.index_rows += rows;
+    }
+  }
+  return needs;
+}
+
+arrow::Status ResolveColumns(JoinPlan* plan) {
+  const JoinOptions& options = plan->options;
+  const Side left{.name = "left",
+                  .option = options.left_on.empty() && !options.on.empty() ? "on" : "left_on",
+                  .uri = plan->left->uri(),
+                  .schema = plan->left->schema()};
+  const Side right{.name = "right",
+                   .option = options.right_on.empty() && !options.on.empty() ? "on" : "right_on",
+                   .uri = plan->right->uri(),
+                   .schema = plan->right->schema()};
+  ARROW_ASSIGN_OR_RAISE(
+      plan->left_vector,
+      ResolveVectorColumn(left, options.left_on.empty() ? options.on : options.left_on));
+  ARROW_ASSIGN_OR_RAISE(
+      plan->right_vector,
+      ResolveVectorColumn(right, options.right_on.empty() ? options.on : options.right_on));
+  ARROW_ASSIGN_OR_RAISE(plan->layout, MakeOutputLayout(left, right, plan->right_vector, options));
+  return arrow::Status::OK();
+}
+
+}  // namespace
+
+bool JoinPlan::scans_unindexed() const {
+  return uses_index() && !options.fast_search && !choice.index->unindexed_fragments.empty();
+}
+
+bool JoinPlan::exact_distances() const {
+  if (!uses_index() || refines) return true;
+  return std::all_of(choice.index->segments.begin(), choice.index->segments.end(),
+                     [](const auto& segment) { return segment->is_exact(); });
+}
+
+arrow::Result<std::shared_ptr<const JoinPlan>> MakePlan(std::shared_ptr<tabular::TableSource> left,
+                                                        std::shared_ptr<RightSide> right,
+                                                        const JoinOptions& options) {
+  ARROW_RETURN_NOT_OK(ValidateOptions(options));
+  auto plan = std::make_shared<JoinPlan>();
+  plan->options = options;
+  plan->left = std::move(left);
+  plan->right = std::move(right);
+  plan->threads = static_cast<int>(options.threads.value_or(base::DefaultThreadCount()));
+  ARROW_RETURN_NOT_OK(ResolveColumns(plan.get()));
+  ARROW_ASSIGN_OR_RAISE(plan->choice,
+                        ChooseIndex(plan->right->dataset().get(), plan->right_vector, options));
+  ARROW_RETURN_NOT_OK(CheckComparable(plan->left_vector, plan->right_vector, plan->metric()));
+  plan->probes = {.nprobes = options.nprobes,
+                  .minimum = options.minimum_nprobes.value_or(1),
+                  .maximum = options.maximum_nprobes};
+  if (options.distance_range.has_value()) {
+    plan->range = exec::DistanceRange::HalfOpen(options.distance_range->first,
+                                                options.distance_range->second);
+  }
+  plan->candidates = options.k;
+  if (plan->uses_index()) {
+    plan->candidates *= options.refine_factor.value_or(1);
+    plan->refines = options.refine_factor.has_value() || plan->scans_unindexed();
+  }
+  ARROW_ASSIGN_OR_RAISE(plan->memory, PlanMemory(NeedsOf(*plan)));
+  return plan;
+}
+
+}  // namespace kinjo::join

@@ -1,0 +1,51 @@
+// A join, decided: sides, columns, path, limits. Made by the planner from the right side and the
+// options (and the left schema); run by the executor; shown by explain.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/error.h"
+#include "exec/ann_ivf_partition.h"
+#include "exec/neighbor_heaps.h"
+#include "join/columns.h"
+#include "join/index_choice.h"
+#include "join/memory_plan.h"
+#include "join/options.h"
+#include "join/right_side.h"
+#include "tabular/table_source.h"
+
+namespace kinjo::join {
+
+/// Immutable once made.
+struct JoinPlan {
+  JoinOptions options;
+  std::shared_ptr<tabular::TableSource> left;
+  std::shared_ptr<RightSide> right;
+  VectorColumn left_vector;
+  VectorColumn right_vector;
+  OutputLayout layout;
+  IndexChoice choice;
+  exec::ProbeLimits probes;
+  exec::DistanceRange range;
+  MemoryPlan memory;
+  int threads = 1;
+  /// Rows the index hands on: k, or k * refine_factor.
+  int64_t candidates = 0;
+  /// Candidates of the index are scored again on the true vectors.
+  bool refines = false;
+
+  kernels::Metric metric() const { return choice.metric; }
+  bool uses_index() const { return choice.index.has_value(); }
+  /// Fragments without index are scanned and merged.
+  bool scans_unindexed() const;
+  bool exact_distances() const;
+};
+
+/// Judges the options, resolves the columns, chooses the path and shares out the memory. Reads no
+/// left row.
+arrow::Result<std::shared_ptr<const JoinPlan>> MakePlan(std::shared_ptr<tabular::TableSource> left,
+                                                        std::shared_ptr<RightSide> right,
+                                                        const JoinOptions& options);
+
+}  // namespace kinjo::join

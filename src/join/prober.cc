@@ -1,0 +1,103 @@
+#include "join/prober.h"
+
+#include <numeric>
+
+namespace kinjo::join {
+
+Prober::Prober(const JoinPlan& plan, base::ThreadPool* pool, base::CancelToken cancel,
+               RunCounters* counters)
+    : plan_(plan),
+      pool_(pool),
+      cancel_(std::move(cancel)),
+      counters_(counters),
+      cache_(plan.memory.cache_bytes) {
+  const ChosenIndex& chosen = *plan.choice.index;
+  for (size_t i = 0; i < chosen.segments.size(); ++i) {
+    batches_.push_back(std::make_unique<exec::AnnIvfBatch>(
+        exec::AnnIvfBatch::Source{.segment = chosen.segments[i],
+                                  .dataset = plan.right->dataset().get(),
+                                  .info = chosen.info.segments[i],
+                                  .ordinal = i},
+        &cache_, &counters->batch, pool_, cancel_));
+  }
+}
+
+arrow::Status Prober::Rank(const exec::QueryRows& queries, Rankings* rankings) {
+  const PhaseTimer timer(&counters_->rank_ns);
+  for (const auto& segment : plan_.choice.index->segments) {
+    if (segment->dim() != queries.dim) {
+      return base::Invalid("vectors of different widths: ", plan_.left_vector.what, " has ",
+                           queries.dim, " elements, the index of ", plan_.right_vector.what,
+                           " has ", segment->dim());
+    }
+    auto ranking = std::make_unique<exec::AnnIvfPartition>(segment, pool_, cancel_);
+    ARROW_RETURN_NOT_OK(ranking->Start(queries.values, plan_.options.k, plan_.probes));
+    counters_->partitions_ranked.fetch_add(segment->num_partitions() * queries.num_queries,
+                                           std::memory_order_relaxed);
+    rankings->push_back(std::move(ranking));
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Status Prober::Visit(size_t segment, const exec::AnnIvfPartition& ranking,
+                            const std::vector<exec::Probe>& probes, exec::NeighborHeaps* heaps) {
+  if (probes.empty()) return arrow::Status::OK();
+  const auto list = exec::ProbeList::Invert(probes, ranking.segment().num_partitions());
+  return batches_[segment]->Scan(ranking.queries(), list, heaps);
+}
+
+std::vector<uint32_t> Prober::Unfinished(const Rankings& rankings, const exec::NeighborHeaps& heaps,
+                                         const std::vector<uint32_t>& among) const {
+  std::vector<uint32_t> queries;
+  for (const uint32_t query : among) {
+    if (heaps.eligible(query) >= plan_.options.k) continue;
+    for (const auto& ranking : rankings) {
+      if (!ranking->has_next(query)) continue;
+      queries.push_back(query);
+      break;
+    }
+  }
+  return queries;
+}
+
+arrow::Status Prober::LateSearch(const Rankings& rankings, exec::NeighborHeaps* heaps) {
+  if (plan_.probes.nprobes.has_value()) return arrow::Status::OK();
+  std::vector<uint32_t> queries(static_cast<size_t>(heaps->num_queries()));
+  std::iota(queries.begin(), queries.end(), 0u);
+  while (true) {
+    queries = Unfinished(rankings, *heaps, queries);
+    if (queries.empty()) return arrow::Status::OK();
+    for (size_t i = 0; i < rankings.size(); ++i) {
+      std::vector<exec::Probe> probes;
+      {
+        const PhaseTimer timer(&counters_->rank_ns);
+        ARROW_RETURN_NOT_OK(rankings[i]->NextRound(queries, &probes));
+      }
+      const PhaseTimer timer(&counters_->probe_ns);
+      ARROW_RETURN_NOT_OK(Visit(i, *rankings[i], probes, heaps));
+    }
+  }
+}
+
+arrow::Status Prober::Probe(const exec::QueryRows& queries, exec::NeighborHeaps* heaps) {
+  Rankings rankings;
+  ARROW_RETURN_NOT_OK(Rank(queries, &rankings));
+  // Every query's nearest partition first: after it the thresholds are tight, and the kernel drops
+  // most of what the other partitions hold. Only worth it when the partitions read for it are kept.
+  const bool seeds = cache_.capacity_bytes() > 0;
+  for (size_t i = 0; i < rankings.size(); ++i) {
+    const PhaseTimer timer(&counters_->probe_ns);
+    const int64_t rounds = rankings[i]->first_round_max();
+    std::vector<exec::Probe> probes;
+    if (seeds) {
+      rankings[i]->FirstRound(0, 1, &probes);
+      ARROW_RETURN_NOT_OK(Visit(i, *rankings[i], probes, heaps));
+      probes.clear();
+    }
+    rankings[i]->FirstRound(seeds ? 1 : 0, rounds, &probes);
+    ARROW_RETURN_NOT_OK(Visit(i, *rankings[i], probes, heaps));
+  }
+  return LateSearch(rankings, heaps);
+}
+
+}  // namespace kinjo::join

@@ -1,0 +1,48 @@
+// The index path of one query block: rank, visit the first round partition-major, and go on with
+// the queries that are still short.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/cancel_token.h"
+#include "base/thread_pool.h"
+#include "exec/ann_ivf_batch.h"
+#include "exec/ann_ivf_partition.h"
+#include "exec/neighbor_heaps.h"
+#include "exec/query_rows.h"
+#include "join/plan.h"
+#include "join/run_counters.h"
+
+namespace kinjo::join {
+
+/// Made once a run; keeps partitions and buffers from block to block. Not thread-safe; spreads its
+/// own work.
+class Prober {
+ public:
+  Prober(const JoinPlan& plan, base::ThreadPool* pool, base::CancelToken cancel,
+         RunCounters* counters);
+
+  /// Fills the heaps with the candidates of every query.
+  arrow::Status Probe(const exec::QueryRows& queries, exec::NeighborHeaps* heaps);
+
+ private:
+  using Rankings = std::vector<std::unique_ptr<exec::AnnIvfPartition>>;
+
+  arrow::Status Rank(const exec::QueryRows& queries, Rankings* rankings);
+  arrow::Status Visit(size_t segment, const exec::AnnIvfPartition& ranking,
+                      const std::vector<exec::Probe>& probes, exec::NeighborHeaps* heaps);
+  arrow::Status LateSearch(const Rankings& rankings, exec::NeighborHeaps* heaps);
+  /// The queries that hold fewer than k eligible rows and may go on.
+  std::vector<uint32_t> Unfinished(const Rankings& rankings, const exec::NeighborHeaps& heaps,
+                                   const std::vector<uint32_t>& among) const;
+
+  const JoinPlan& plan_;
+  base::ThreadPool* pool_;
+  base::CancelToken cancel_;
+  RunCounters* counters_;
+  exec::PartitionCache cache_;
+  std::vector<std::unique_ptr<exec::AnnIvfBatch>> batches_;  // of each segment
+};
+
+}  // namespace kinjo::join

@@ -1,0 +1,187 @@
+#include "join/result_batches.h"
+
+#include <algorithm>
+
+#include "arrow/array.h"
+#include "arrow/array/util.h"
+#include "arrow/builder.h"
+#include "arrow/compute/api_vector.h"
+#include "arrow/util/byte_size.h"
+
+namespace kinjo::join {
+
+namespace {
+
+/// An array from `value(i)`; null where `valid(i)` is false.
+template <typename Builder, typename Value, typename Valid>
+arrow::Result<std::shared_ptr<arrow::Array>> Build(size_t rows, Value value, Valid valid) {
+  Builder builder;
+  ARROW_RETURN_NOT_OK(builder.Reserve(static_cast<int64_t>(rows)));
+  for (size_t i = 0; i < rows; ++i) {
+    if (valid(i)) {
+      builder.UnsafeAppend(value(i));
+    } else {
+      builder.UnsafeAppendNull();
+    }
+  }
+  return builder.Finish();
+}
+
+arrow::Status AppendTaken(const arrow::RecordBatch& source,
+                          const std::shared_ptr<arrow::Array>& indices,
+                          arrow::ArrayVector* columns) {
+  for (int i = 0; i < source.num_columns(); ++i) {
+    ARROW_ASSIGN_OR_RAISE(auto taken,
+                          arrow::compute::Take(*source.column(i), *indices,
+                                               arrow::compute::TakeOptions::NoBoundsCheck()));
+    columns->push_back(std::move(taken));
+  }
+  return arrow::Status::OK();
+}
+
+}  // namespace
+
+std::vector<ResultBatches::Row> ResultBatches::Expand(
+    const LeftBlock& block, const std::vector<std::vector<kernels::Neighbor>>& matches) {
+  std::vector<Row> rows;
+  int64_t short_rows = 0;
+  for (int64_t left_row = 0; left_row < block.num_rows; ++left_row) {
+    const int32_t query = block.query_of_row[left_row];
+    int32_t rank = 0;
+    if (query >= 0) {
+      for (const kernels::Neighbor& neighbor : matches[query]) {
+        rows.push_back({left_row, ++rank, neighbor});
+      }
+      short_rows += rank < plan_.options.k;
+    }
+    if (rank == 0 && plan_.options.how == How::kLeft) rows.push_back({left_row, 0, {}});
+  }
+  counters_->short_rows.fetch_add(short_rows, std::memory_order_relaxed);
+  counters_->result_rows.fetch_add(static_cast<int64_t>(rows.size()), std::memory_order_relaxed);
+  return rows;
+}
+
+size_t ResultBatches::GroupRows() const {
+  // The first group tells how large a right row is.
+  if (right_row_bytes_ == 0) return static_cast<size_t>(kOutputBatchRows);
+  const int64_t rows = plan_.memory.take_bytes / 2 / right_row_bytes_;
+  return static_cast<size_t>(std::max<int64_t>(rows, 256));
+}
+
+arrow::Result<ResultBatches::TakenRows> ResultBatches::TakeRight(std::span<const Row> rows) {
+  TakenRows taken;
+  if (plan_.layout.right_columns.empty() && !plan_.layout.row_id) return taken;
+  const PhaseTimer timer(&counters_->take_ns);
+  for (const Row& row : rows) {
+    if (row.rank > 0) taken.addresses.push_back(row.neighbor.address);
+  }
+  std::sort(taken.addresses.begin(), taken.addresses.end());
+  taken.addresses.erase(std::unique(taken.addresses.begin(), taken.addresses.end()),
+                        taken.addresses.end());
+  if (plan_.layout.row_id) {
+    taken.row_ids.resize(taken.addresses.size());
+    ARROW_RETURN_NOT_OK(plan_.right->RowIds(taken.addresses, taken.row_ids));
+  }
+  if (plan_.layout.right_columns.empty() || taken.addresses.empty()) return taken;
+  ARROW_ASSIGN_OR_RAISE(taken.columns,
+                        plan_.right->Take(plan_.layout.right_columns, taken.addresses));
+  if (taken.columns->num_rows() != static_cast<int64_t>(taken.addresses.size())) {
+    return base::Internal("take asked for ", taken.addresses.size(), " right rows and got ",
+                          taken.columns->num_rows());
+  }
+  right_row_bytes_ = 1 + arrow::util::TotalBufferSize(*taken.columns) /
+                             static_cast<int64_t>(taken.addresses.size());
+  return taken;
+}
+
+arrow::Status ResultBatches::AppendJoinColumns(const LeftBlock& block, std::span<const Row> rows,
+                                               const TakenRows& taken,
+                                               const std::vector<int64_t>& taken_row,
+                                               arrow::ArrayVector* columns) const {
+  const auto matched = [&](size_t i) { return rows[i].rank > 0; };
+  const auto always = [](size_t) { return true; };
+  ARROW_ASSIGN_OR_RAISE(
+      auto distance,
+      Build<arrow::FloatBuilder>(
+          rows.size(), [&](size_t i) { return rows[i].neighbor.distance; }, matched));
+  columns->push_back(std::move(distance));
+  ARROW_ASSIGN_OR_RAISE(
+      auto rank,
+      Build<arrow::Int32Builder>(rows.size(), [&](size_t i) { return rows[i].rank; }, matched));
+  columns->push_back(std::move(rank));
+  if (plan_.layout.row_id) {
+    ARROW_ASSIGN_OR_RAISE(
+        auto row_id,
+        Build<arrow::UInt64Builder>(
+            rows.size(), [&](size_t i) { return taken.row_ids[taken_row[i]]; }, matched));
+    columns->push_back(std::move(row_id));
+  }
+  if (plan_.layout.query_index) {
+    ARROW_ASSIGN_OR_RAISE(
+        auto ordinal,
+        Build<arrow::Int64Builder>(
+            rows.size(), [&](size_t i) { return block.first_row + rows[i].left_row; }, always));
+    columns->push_back(std::move(ordinal));
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Result<std::shared_ptr<arrow::RecordBatch>> ResultBatches::Assemble(
+    const LeftBlock& block, std::span<const Row> rows, const TakenRows& taken) const {
+  arrow::ArrayVector columns;
+  ARROW_ASSIGN_OR_RAISE(
+      const auto left_indices,
+      Build<arrow::Int64Builder>(
+          rows.size(), [&](size_t i) { return rows[i].left_row; }, [](size_t) { return true; }));
+  ARROW_RETURN_NOT_OK(AppendTaken(*block.columns, left_indices, &columns));
+  std::vector<int64_t> taken_row(rows.size(), 0);
+  for (size_t i = 0; i < rows.size() && !taken.addresses.empty(); ++i) {
+    if (rows[i].rank == 0) continue;
+    taken_row[i] =
+        std::lower_bound(taken.addresses.begin(), taken.addresses.end(), rows[i].neighbor.address) -
+        taken.addresses.begin();
+  }
+  if (taken.columns != nullptr) {
+    ARROW_ASSIGN_OR_RAISE(const auto right_indices,
+                          Build<arrow::Int64Builder>(
+                              rows.size(), [&](size_t i) { return taken_row[i]; },
+                              [&](size_t i) { return rows[i].rank > 0; }));
+    ARROW_RETURN_NOT_OK(AppendTaken(*taken.columns, right_indices, &columns));
+  } else {
+    for (size_t i = 0; i < plan_.layout.right_columns.size(); ++i) {
+      const auto& field = plan_.layout.schema->field(static_cast<int>(columns.size()));
+      ARROW_ASSIGN_OR_RAISE(
+          auto nulls, arrow::MakeArrayOfNull(field->type(), static_cast<int64_t>(rows.size())));
+      columns.push_back(std::move(nulls));
+    }
+  }
+  ARROW_RETURN_NOT_OK(AppendJoinColumns(block, rows, taken, taken_row, &columns));
+  return arrow::RecordBatch::Make(plan_.layout.schema, static_cast<int64_t>(rows.size()),
+                                  std::move(columns));
+}
+
+arrow::Status ResultBatches::Emit(const LeftBlock& block,
+                                  const std::vector<std::vector<kernels::Neighbor>>& matches,
+                                  const stream::ResultStream::Emit& emit) {
+  const std::vector<Row> all = Expand(block, matches);
+  std::span<const Row> rest(all);
+  while (!rest.empty()) {
+    std::span<const Row> group = rest.subspan(0, std::min(GroupRows(), rest.size()));
+    rest = rest.subspan(group.size());
+    ARROW_ASSIGN_OR_RAISE(const TakenRows taken, TakeRight(group));
+    while (!group.empty()) {
+      ARROW_RETURN_NOT_OK(cancel_.Check());
+      const size_t rows = std::min<size_t>(kOutputBatchRows, group.size());
+      std::shared_ptr<arrow::RecordBatch> batch;
+      {
+        const PhaseTimer timer(&counters_->take_ns);
+        ARROW_ASSIGN_OR_RAISE(batch, Assemble(block, group.subspan(0, rows), taken));
+      }
+      ARROW_RETURN_NOT_OK(emit(std::move(batch)));
+      group = group.subspan(rows);
+    }
+  }
+  return arrow::Status::OK();
+}
+
+}  // namespace kinjo::join

@@ -1,0 +1,64 @@
+// Takes the right columns of a block's matches and gathers both sides into output batches, in left
+// order.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "arrow/record_batch.h"
+#include "base/cancel_token.h"
+#include "join/left_block.h"
+#include "join/plan.h"
+#include "join/run_counters.h"
+#include "kernels/top_k.h"
+#include "stream/result_stream.h"
+
+namespace kinjo::join {
+
+/// Rows of an output batch at most.
+inline constexpr int64_t kOutputBatchRows = 8192;
+
+/// Made once a run. One thread.
+class ResultBatches {
+ public:
+  ResultBatches(const JoinPlan& plan, base::CancelToken cancel, RunCounters* counters)
+      : plan_(plan), cancel_(std::move(cancel)), counters_(counters) {}
+
+  /// Emits the rows of a block. matches[i] are the neighbours of the block's i-th query, best
+  /// first.
+  arrow::Status Emit(const LeftBlock& block,
+                     const std::vector<std::vector<kernels::Neighbor>>& matches,
+                     const stream::ResultStream::Emit& emit);
+
+ private:
+  /// One output row: neighbour `rank` of a left row, or rank 0 for a left row without match.
+  struct Row {
+    int64_t left_row;
+    int32_t rank;
+    kernels::Neighbor neighbor;
+  };
+  /// Right rows that were taken together.
+  struct TakenRows {
+    std::vector<uint64_t> addresses;  // rising
+    std::vector<uint64_t> row_ids;
+    std::shared_ptr<arrow::RecordBatch> columns;  // null when there is nothing to take
+  };
+
+  std::vector<Row> Expand(const LeftBlock& block,
+                          const std::vector<std::vector<kernels::Neighbor>>& matches);
+  arrow::Result<TakenRows> TakeRight(std::span<const Row> rows);
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> Assemble(const LeftBlock& block,
+                                                              std::span<const Row> rows,
+                                                              const TakenRows& taken) const;
+  arrow::Status AppendJoinColumns(const LeftBlock& block, std::span<const Row> rows,
+                                  const TakenRows& taken, const std::vector<int64_t>& taken_row,
+                                  arrow::ArrayVector* columns) const;
+  size_t GroupRows() const;
+
+  const JoinPlan& plan_;
+  base::CancelToken cancel_;
+  RunCounters* counters_;
+  int64_t right_row_bytes_ = 0;  // of the rows taken so far, on average; 0 before the first
+};
+
+}  // namespace kinjo::join

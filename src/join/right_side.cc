@@ -1,0 +1,146 @@
+#include "join/right_side.h"
+
+#include <algorithm>
+
+#include "io/random_reader.h"
+
+namespace kinjo::join {
+
+namespace {
+
+class DatasetSide final : public RightSide {
+ public:
+  explicit DatasetSide(std::shared_ptr<dataset::Dataset> dataset) : dataset_(std::move(dataset)) {}
+
+  const std::string& uri() const override { return dataset_->uri(); }
+  std::string format() const override { return "lance"; }
+  std::shared_ptr<arrow::Schema> schema() const override { return dataset_->arrow_schema(); }
+  std::optional<int64_t> num_rows() const override {
+    return static_cast<int64_t>(dataset_->num_rows());
+  }
+  std::shared_ptr<dataset::Dataset> dataset() const override { return dataset_; }
+
+  arrow::Result<std::unique_ptr<dataset::Scan>> ScanColumn(
+      const std::string& column,
+      const std::optional<std::vector<uint64_t>>& fragment_ids) override {
+    return dataset_->MakeScan(
+        {.columns = {column}, .fragment_ids = fragment_ids, .batch_rows = kScanBatchRows});
+  }
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> Take(
+      const std::vector<std::string>& columns, std::span<const uint64_t> addresses) override {
+    return dataset_->Take(columns, addresses);
+  }
+  arrow::Status RowIds(std::span<const uint64_t> addresses,
+                       std::span<uint64_t> row_ids) const override {
+    return dataset_->RowIds(addresses, row_ids);
+  }
+  int64_t requests() const override {
+    return static_cast<int64_t>(dataset_->io_counters().requests.load());
+  }
+  int64_t bytes_read() const override {
+    return static_cast<int64_t>(dataset_->io_counters().bytes_read.load());
+  }
+
+ private:
+  std::shared_ptr<dataset::Dataset> dataset_;
+};
+
+/// Numbers the rows of a table as they stream by.
+class TableScan final : public dataset::Scan {
+ public:
+  explicit TableScan(std::shared_ptr<arrow::RecordBatchReader> reader)
+      : reader_(std::move(reader)) {}
+
+  arrow::Result<dataset::ScanBatch> Next() override {
+    dataset::ScanBatch out;
+    if (pending_ == nullptr || pending_offset_ >= pending_->num_rows()) {
+      ARROW_ASSIGN_OR_RAISE(pending_, reader_->Next());
+      pending_offset_ = 0;
+      if (pending_ == nullptr) return out;
+    }
+    const int64_t rows = std::min(kScanBatchRows, pending_->num_rows() - pending_offset_);
+    out.batch = pending_->Slice(pending_offset_, rows);
+    pending_offset_ += rows;
+    out.addresses.resize(static_cast<size_t>(rows));
+    for (uint64_t& address : out.addresses) address = next_ordinal_++;
+    return out;
+  }
+
+ private:
+  std::shared_ptr<arrow::RecordBatchReader> reader_;
+  std::shared_ptr<arrow::RecordBatch> pending_;
+  int64_t pending_offset_ = 0;
+  uint64_t next_ordinal_ = 0;
+};
+
+class TableSide final : public RightSide {
+ public:
+  explicit TableSide(std::shared_ptr<tabular::TableSource> source) : source_(std::move(source)) {}
+
+  const std::string& uri() const override { return source_->uri(); }
+  std::string format() const override { return source_->format(); }
+  std::shared_ptr<arrow::Schema> schema() const override { return source_->schema(); }
+  std::optional<int64_t> num_rows() const override { return source_->num_rows(); }
+  std::shared_ptr<dataset::Dataset> dataset() const override { return nullptr; }
+
+  arrow::Result<std::unique_ptr<dataset::Scan>> ScanColumn(
+      const std::string& column, const std::optional<std::vector<uint64_t>>&) override {
+    ARROW_ASSIGN_OR_RAISE(auto reader, source_->Read(std::vector<std::string>{column}));
+    return std::make_unique<TableScan>(std::move(reader));
+  }
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> Take(
+      const std::vector<std::string>& columns, std::span<const uint64_t> addresses) override {
+    return source_->Take(columns, addresses);
+  }
+  arrow::Status RowIds(std::span<const uint64_t> addresses,
+                       std::span<uint64_t> row_ids) const override {
+    std::copy(addresses.begin(), addresses.end(), row_ids.begin());
+    return arrow::Status::OK();
+  }
+  int64_t requests() const override { return 0; }
+  int64_t bytes_read() const override { return 0; }
+
+ private:
+  std::shared_ptr<tabular::TableSource> source_;
+};
+
+bool EndsWith(const std::string& text, const std::string& ending) {
+  return text.size() >= ending.size() &&
+         text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
+}
+
+/// True when the folder `_versions` lies at `uri`, or its name says that it should.
+bool LooksLikeDataset(const std::string& uri) {
+  if (EndsWith(uri, ".lance") || EndsWith(uri, ".lance/")) return true;
+  const auto location = io::ResolveUri(uri);
+  if (!location.ok()) return false;
+  const auto info = location->file_system->GetFileInfo(io::Child(*location, "_versions").path);
+  return info.ok() && info->type() == arrow::fs::FileType::Directory;
+}
+
+}  // namespace
+
+std::unique_ptr<RightSide> MakeDatasetSide(std::shared_ptr<dataset::Dataset> dataset) {
+  return std::make_unique<DatasetSide>(std::move(dataset));
+}
+
+std::unique_ptr<RightSide> MakeTableSide(std::shared_ptr<tabular::TableSource> source) {
+  return std::make_unique<TableSide>(std::move(source));
+}
+
+arrow::Result<std::unique_ptr<RightSide>> OpenRightSide(const std::string& uri,
+                                                        const JoinOptions& options) {
+  if (LooksLikeDataset(uri)) {
+    ARROW_ASSIGN_OR_RAISE(auto dataset,
+                          dataset::Dataset::Open(uri, {.version = options.right_version}));
+    return MakeDatasetSide(std::move(dataset));
+  }
+  if (options.right_version.has_value()) {
+    return base::Invalid("right_version = ", *options.right_version,
+                         " needs a Lance dataset on the right side, but ", uri, " is none");
+  }
+  ARROW_ASSIGN_OR_RAISE(auto source, tabular::OpenTable(uri, {.batch_rows = kScanBatchRows}));
+  return MakeTableSide(std::move(source));
+}
+
+}  // namespace kinjo::join

@@ -1,0 +1,56 @@
+// The right side as the join sees it: a Lance dataset or a table of files, behind one small face.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "arrow/record_batch.h"
+#include "base/error.h"
+#include "dataset/dataset.h"
+#include "join/options.h"
+#include "tabular/table_source.h"
+
+namespace kinjo::join {
+
+/// Rows are named by addresses: of a table, the row's ordinal.
+class RightSide {
+ public:
+  virtual ~RightSide() = default;
+
+  virtual const std::string& uri() const = 0;
+  /// "lance", "parquet", ...
+  virtual std::string format() const = 0;
+  virtual std::shared_ptr<arrow::Schema> schema() const = 0;
+  virtual std::optional<int64_t> num_rows() const = 0;
+  /// The dataset behind it; null for tables, which have no index.
+  virtual std::shared_ptr<dataset::Dataset> dataset() const = 0;
+
+  /// Streams one column with the rows' addresses, in address order.
+  virtual arrow::Result<std::unique_ptr<dataset::Scan>> ScanColumn(
+      const std::string& column, const std::optional<std::vector<uint64_t>>& fragment_ids) = 0;
+  /// Reads rows (rising addresses, no duplicates).
+  virtual arrow::Result<std::shared_ptr<arrow::RecordBatch>> Take(
+      const std::vector<std::string>& columns, std::span<const uint64_t> addresses) = 0;
+  virtual arrow::Status RowIds(std::span<const uint64_t> addresses,
+                               std::span<uint64_t> row_ids) const = 0;
+
+  /// Reads and bytes so far; zeros where they aren't counted.
+  virtual int64_t requests() const = 0;
+  virtual int64_t bytes_read() const = 0;
+};
+
+/// Rows of a scanned batch.
+inline constexpr int64_t kScanBatchRows = 8192;
+
+std::unique_ptr<RightSide> MakeDatasetSide(std::shared_ptr<dataset::Dataset> dataset);
+std::unique_ptr<RightSide> MakeTableSide(std::shared_ptr<tabular::TableSource> source);
+
+/// Opens a Lance dataset, else a file, folder or glob.
+arrow::Result<std::unique_ptr<RightSide>> OpenRightSide(const std::string& uri,
+                                                        const JoinOptions& options);
+
+}  // namespace kinjo::join

@@ -1,0 +1,54 @@
+// What a run counts while it goes: atomics that any thread adds to, and the phases' seconds.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+
+#include "exec/ann_ivf_batch.h"
+#include "join/knn_join.h"
+
+namespace kinjo::join {
+
+/// Counters of one run. Thread-safe.
+struct RunCounters {
+  std::atomic<int64_t> left_rows{0};
+  std::atomic<int64_t> skipped_null_rows{0};
+  std::atomic<int64_t> skipped_non_finite_rows{0};
+  std::atomic<int64_t> short_rows{0};
+  std::atomic<int64_t> result_rows{0};
+  std::atomic<int64_t> partitions_ranked{0};
+  std::atomic<int64_t> exact_comparisons{0};
+  std::atomic<int64_t> rows_refined{0};
+  std::atomic<int64_t> rows_scanned{0};
+  std::atomic<int64_t> scan_tiles_started{0};
+  exec::BatchCounters batch;
+  // Nanoseconds of each phase, by the clock on the wall.
+  std::atomic<int64_t> rank_ns{0};
+  std::atomic<int64_t> probe_ns{0};
+  std::atomic<int64_t> refine_ns{0};
+  std::atomic<int64_t> exact_ns{0};
+  std::atomic<int64_t> take_ns{0};
+  std::atomic<int64_t> total_ns{0};
+};
+
+/// Adds the time of its own life to a phase.
+class PhaseTimer {
+ public:
+  explicit PhaseTimer(std::atomic<int64_t>* phase_ns)
+      : phase_ns_(phase_ns), start_(std::chrono::steady_clock::now()) {}
+  ~PhaseTimer() {
+    const auto spent = std::chrono::steady_clock::now() - start_;
+    phase_ns_->fetch_add(std::chrono::duration_cast<std::chrono::nanoseconds>(spent).count(),
+                         std::memory_order_relaxed);
+  }
+  PhaseTimer(const PhaseTimer&) = delete;
+  PhaseTimer& operator=(const PhaseTimer&) = delete;
+
+ private:
+  std::atomic<int64_t>* phase_ns_;
+  std::chrono::steady_clock::time_point start_;
+};
+
+}  // namespace kinjo::join

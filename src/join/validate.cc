@@ -1,0 +1,87 @@
+#include "join/validate.h"
+
+#include <cmath>
+
+namespace kinjo::join {
+
+namespace {
+
+arrow::Status CheckRange(const char* name, const std::optional<int64_t>& value, int64_t minimum,
+                         int64_t maximum) {
+  if (!value.has_value()) return arrow::Status::OK();
+  if (*value < minimum) {
+    return base::Invalid(name, " must be at least ", minimum, ", but is ", *value);
+  }
+  if (*value > maximum) {
+    return base::Invalid(name, " must be at most ", maximum, ", but is ", *value);
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Status CheckProbes(const JoinOptions& options) {
+  ARROW_RETURN_NOT_OK(CheckRange("nprobes", options.nprobes, 1, INT64_MAX));
+  ARROW_RETURN_NOT_OK(CheckRange("minimum_nprobes", options.minimum_nprobes, 1, INT64_MAX));
+  ARROW_RETURN_NOT_OK(CheckRange("maximum_nprobes", options.maximum_nprobes, 1, INT64_MAX));
+  if (options.nprobes.has_value() && options.minimum_nprobes.has_value()) {
+    return base::Invalid("nprobes = ", *options.nprobes,
+                         " and minimum_nprobes = ", *options.minimum_nprobes,
+                         " can't be given together: nprobes fixes both ends");
+  }
+  if (options.nprobes.has_value() && options.maximum_nprobes.has_value()) {
+    return base::Invalid("nprobes = ", *options.nprobes,
+                         " and maximum_nprobes = ", *options.maximum_nprobes,
+                         " can't be given together: nprobes fixes both ends");
+  }
+  if (options.minimum_nprobes.value_or(1) > options.maximum_nprobes.value_or(INT64_MAX)) {
+    return base::Invalid("minimum_nprobes = ", *options.minimum_nprobes,
+                         " is above maximum_nprobes = ", *options.maximum_nprobes);
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Status CheckDistanceRange(const JoinOptions& options) {
+  if (!options.distance_range.has_value()) return arrow::Status::OK();
+  const auto [lower, upper] = *options.distance_range;
+  if (std::isnan(lower) || std::isnan(upper)) {
+    return base::Invalid("distance_range must not hold NaN, but is [", lower, ", ", upper, ")");
+  }
+  if (!(lower < upper)) {
+    return base::Invalid("distance_range must have its lower end below its upper end, but is [",
+                         lower, ", ", upper, ")");
+  }
+  return arrow::Status::OK();
+}
+
+}  // namespace
+
+arrow::Status ValidateOptions(const JoinOptions& options) {
+  ARROW_RETURN_NOT_OK(CheckRange("k", options.k, 1, kCandidatesMax));
+  ARROW_RETURN_NOT_OK(CheckRange("refine_factor", options.refine_factor, 1, kCandidatesMax));
+  const int64_t factor = options.refine_factor.value_or(1);
+  if (options.k * factor > kCandidatesMax) {
+    return base::Invalid("k * refine_factor must be at most ", kCandidatesMax,
+                         ", but k = ", options.k, " and refine_factor = ", factor);
+  }
+  ARROW_RETURN_NOT_OK(CheckProbes(options));
+  ARROW_RETURN_NOT_OK(CheckDistanceRange(options));
+  ARROW_RETURN_NOT_OK(CheckRange("threads", options.threads, 1, kThreadsMax));
+  ARROW_RETURN_NOT_OK(CheckRange("memory_limit", options.memory_limit_bytes, 1, INT64_MAX));
+  ARROW_RETURN_NOT_OK(CheckRange("block_rows", options.block_rows, 1, INT32_MAX));
+  if (options.index == IndexUse::kNamed && options.index_name.empty()) {
+    return base::Invalid("index asks for an index by name, but the name is empty");
+  }
+  if (options.fast_search && options.index == IndexUse::kNever) {
+    return base::Invalid(
+        "fast_search = true and index = never can't be given together: fast_search skips the rows "
+        "that no index covers");
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Status ValidatePath(const JoinOptions& options, bool uses_index, const std::string& reason) {
+  if (!options.fast_search || uses_index) return arrow::Status::OK();
+  return base::Invalid("fast_search = true needs an index, but index = auto found none to use: ",
+                       reason);
+}
+
+}  // namespace kinjo::join
