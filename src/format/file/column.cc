@@ -1,0 +1,172 @@
+#include "format/file/column.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace kinjo::format::file {
+
+namespace {
+
+// Pages are read in requests of about this many bytes, so that a scan holds one batch of stored
+// bytes beside its output.
+constexpr uint64_t kBatchBytes = 32 << 20;
+
+// Output is reserved ahead up to this many times the stored bytes; what decodes to more grows.
+constexpr uint64_t kReserveFactor = 4;
+
+}  // namespace
+
+arrow::Result<std::vector<io::ByteRange>> PageBuffers(const proto::Page& page, uint64_t file_size,
+                                                      const Where& where) {
+  std::vector<io::ByteRange> buffers;
+  for (size_t i = 0; i < page.buffer_offsets.size(); ++i) {
+    const io::ByteRange range{page.buffer_offsets[i], page.buffer_sizes[i]};
+    if (range.offset > file_size || range.length > file_size - range.offset) {
+      return where.Corrupt("buffer ", i, " of ", range.length, " bytes at ", range.offset,
+                           " lies outside the file's ", file_size, " bytes");
+    }
+    buffers.push_back(range);
+  }
+  return buffers;
+}
+
+arrow::Result<std::shared_ptr<Column>> Column::Make(std::shared_ptr<io::RandomReader> reader,
+                                                    uint32_t number, uint64_t num_rows,
+                                                    proto::ColumnMetadata metadata) {
+  std::shared_ptr<Column> column(new Column(std::move(reader), number));
+  uint64_t row = 0;
+  Where where{.path = &column->reader_->path(), .column = number};
+  for (size_t i = 0; i < metadata.pages.size(); ++i) {
+    const proto::Page& page = metadata.pages[i];
+    where.page = i;
+    PagePlace place{.where = where, .buffers = {}, .num_rows = page.length};
+    ARROW_ASSIGN_OR_RAISE(place.buffers, PageBuffers(page, column->reader_->size(), where));
+    uint64_t bytes = 0;
+    for (const io::ByteRange& buffer : place.buffers) bytes += buffer.length;
+    if (!place.buffers.empty()) place.where.offset = place.buffers[0].offset;
+    column->first_rows_.push_back(row);
+    column->page_bytes_.push_back(bytes);
+    ARROW_ASSIGN_OR_RAISE(auto made, MakePage(page.encoding, std::move(place)));
+    column->pages_.push_back(std::move(made));
+    if (!CheckedAdd(row, page.length, &row)) row = UINT64_MAX;
+  }
+  if (row != num_rows) {
+    return where.Corrupt("the column's pages hold ", row, " rows, where the file has ", num_rows);
+  }
+  column->first_rows_.push_back(row);
+  column->index_is_loaded_.resize(column->pages_.size());
+  return column;
+}
+
+std::vector<Column::Touched> Column::FindPages(std::span<const RowRange> ranges,
+                                               std::vector<PageRows>* rows) const {
+  std::vector<Touched> touched;
+  size_t page = 0;
+  for (const RowRange& range : ranges) {
+    uint64_t row = range.begin;
+    while (row < range.end) {
+      if (row >= first_rows_[page + 1]) {
+        const auto next = std::upper_bound(first_rows_.begin() + static_cast<std::ptrdiff_t>(page),
+                                           first_rows_.end(), row);
+        page = static_cast<size_t>(next - first_rows_.begin()) - 1;
+      }
+      const uint64_t end = std::min(range.end, first_rows_[page + 1]);
+      if (touched.empty() || touched.back().page != page) {
+        touched.push_back({.page = page, .first_rows = rows->size(), .num_rows = 0, .read = {}});
+      }
+      rows->push_back({row - first_rows_[page], end - first_rows_[page]});
+      ++touched.back().num_rows;
+      row = end;
+    }
+  }
+  return touched;
+}
+
+arrow::Status Column::LoadIndexes(std::span<const Touched> touched) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<size_t> missing;
+  std::vector<size_t> first_range;
+  std::vector<io::ByteRange> ranges;
+  for (const Touched& one : touched) {
+    if (index_is_loaded_[one.page]) continue;
+    missing.push_back(one.page);
+    first_range.push_back(ranges.size());
+    const auto more = pages_[one.page]->IndexRanges();
+    ranges.insert(ranges.end(), more.begin(), more.end());
+  }
+  if (missing.empty()) return arrow::Status::OK();
+  first_range.push_back(ranges.size());
+  std::vector<std::shared_ptr<arrow::Buffer>> buffers;
+  if (!ranges.empty()) {
+    ARROW_ASSIGN_OR_RAISE(buffers, reader_->ReadRanges(ranges));
+  }
+  for (size_t i = 0; i < missing.size(); ++i) {
+    const Buffers own =
+        Buffers(buffers).subspan(first_range[i], first_range[i + 1] - first_range[i]);
+    ARROW_RETURN_NOT_OK(pages_[missing[i]]->LoadIndex(own));
+    index_is_loaded_[missing[i]] = true;
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Status Column::Read(const LeafColumn& leaf, std::span<const RowRange> ranges,
+                           ColumnSink* sink) {
+  std::vector<PageRows> rows;
+  std::vector<Touched> touched = FindPages(ranges, &rows);
+  ARROW_RETURN_NOT_OK(LoadIndexes(touched));
+  uint64_t stored_bytes = 0;
+  for (Touched& one : touched) {
+    const auto own = std::span<const PageRows>(rows).subspan(one.first_rows, one.num_rows);
+    ARROW_ASSIGN_OR_RAISE(one.read, pages_[one.page]->Start(leaf, own));
+    stored_bytes += page_bytes_[one.page];
+  }
+  const uint64_t width = std::max<uint64_t>(1, BytesForBits(leaf.type.bits_per_value));
+  const uint64_t justified = stored_bytes * kReserveFactor / width;
+  ARROW_RETURN_NOT_OK(sink->values.Reserve(std::min(sink->expected_rows, justified), 0));
+  return ReadPages(touched, sink);
+}
+
+arrow::Status Column::ReadPages(std::span<Touched> touched, ColumnSink* sink) {
+  // Lookups of all pages at once, then the data batch by batch.
+  std::vector<io::ByteRange> ranges;
+  std::vector<size_t> first_lookup;
+  for (const Touched& one : touched) {
+    first_lookup.push_back(ranges.size());
+    ARROW_RETURN_NOT_OK(one.read->PlanLookups(&ranges));
+  }
+  first_lookup.push_back(ranges.size());
+  std::vector<std::shared_ptr<arrow::Buffer>> lookups;
+  if (!ranges.empty()) {
+    ARROW_ASSIGN_OR_RAISE(lookups, reader_->ReadRanges(ranges));
+  }
+  Scratch scratch;
+  for (size_t next = 0; next < touched.size();) {
+    ranges.clear();
+    std::vector<size_t> first_data;
+    uint64_t bytes = 0;
+    size_t end = next;
+    for (; end < touched.size() && (end == next || bytes < kBatchBytes); ++end) {
+      const size_t planned = ranges.size();
+      first_data.push_back(planned);
+      const Buffers own =
+          Buffers(lookups).subspan(first_lookup[end], first_lookup[end + 1] - first_lookup[end]);
+      ARROW_RETURN_NOT_OK(touched[end].read->PlanData(own, &ranges));
+      for (size_t i = planned; i < ranges.size(); ++i) bytes += ranges[i].length;
+    }
+    first_data.push_back(ranges.size());
+    std::vector<std::shared_ptr<arrow::Buffer>> data;
+    if (!ranges.empty()) {
+      ARROW_ASSIGN_OR_RAISE(data, reader_->ReadRanges(ranges));
+    }
+    for (size_t i = next; i < end; ++i) {
+      const size_t first = first_data[i - next];
+      const Buffers own = Buffers(data).subspan(first, first_data[i - next + 1] - first);
+      ARROW_RETURN_NOT_OK(touched[i].read->Decode(own, &scratch, sink));
+      touched[i].read.reset();
+    }
+    next = end;
+  }
+  return arrow::Status::OK();
+}
+
+}  // namespace kinjo::format::file

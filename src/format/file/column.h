@@ -1,0 +1,57 @@
+// One column of a file of version 2.1 or later: its pages, and reads of rows across them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "format/file/lance_file.h"
+#include "format/file/page.h"
+#include "format/proto/file_messages.h"
+
+namespace kinjo::format::file {
+
+/// Thread-safe. Page indexes are loaded when first touched and kept.
+class Column {
+ public:
+  /// Takes the pages of `metadata`; checks that they cover `num_rows` rows and lie in the file.
+  static arrow::Result<std::shared_ptr<Column>> Make(std::shared_ptr<io::RandomReader> reader,
+                                                     uint32_t number, uint64_t num_rows,
+                                                     proto::ColumnMetadata metadata);
+
+  /// Reads rows (rising, within the file, none empty) into `sink`.
+  arrow::Status Read(const LeafColumn& leaf, std::span<const RowRange> ranges, ColumnSink* sink);
+
+ private:
+  // A page that a read touches and its part of the rows.
+  struct Touched {
+    size_t page = 0;
+    size_t first_rows = 0;
+    size_t num_rows = 0;
+    std::unique_ptr<PageRead> read;
+  };
+
+  Column(std::shared_ptr<io::RandomReader> reader, uint32_t number)
+      : reader_(std::move(reader)), number_(number) {}
+
+  std::vector<Touched> FindPages(std::span<const RowRange> ranges,
+                                 std::vector<PageRows>* rows) const;
+  arrow::Status LoadIndexes(std::span<const Touched> touched);
+  arrow::Status ReadPages(std::span<Touched> touched, ColumnSink* sink);
+
+  const std::shared_ptr<io::RandomReader> reader_;
+  const uint32_t number_;
+  std::vector<std::unique_ptr<Page>> pages_;
+  std::vector<uint64_t> first_rows_;   // of each page, and the number of rows
+  std::vector<uint64_t> page_bytes_;   // stored bytes of each page
+  std::mutex mutex_;                   // guards loading of indexes
+  std::vector<bool> index_is_loaded_;  // of each page
+};
+
+/// The ranges of a page's buffers; `corrupt` when one doesn't lie in the file.
+arrow::Result<std::vector<io::ByteRange>> PageBuffers(const proto::Page& page, uint64_t file_size,
+                                                      const Where& where);
+
+}  // namespace kinjo::format::file

@@ -1,0 +1,144 @@
+#include "format/file/container.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "format/file/bytes.h"
+
+namespace kinjo::format::file {
+
+namespace {
+
+constexpr uint64_t kFooterBytes = 40;
+constexpr uint64_t kTableEntryBytes = 16;
+// One read of this much usually brings the footer, the tables, the descriptor and the metadata.
+constexpr uint64_t kTailBytes = 64 << 10;
+
+struct Footer {
+  uint64_t column_table = 0;
+  uint64_t global_table = 0;
+  uint32_t num_global_buffers = 0;
+  uint32_t num_columns = 0;
+  uint16_t major = 0;
+  uint16_t minor = 0;
+};
+
+arrow::Result<Footer> ParseFooter(const arrow::Buffer& tail, const Where& where) {
+  const uint8_t* bytes = tail.data() + tail.size() - kFooterBytes;
+  if (std::memcmp(bytes + 36, "LANC", 4) != 0) {
+    return where.Corrupt("the file doesn't end in LANC: it isn't a Lance data file, or it was cut");
+  }
+  Footer footer{.column_table = Load<uint64_t>(bytes + 8),
+                .global_table = Load<uint64_t>(bytes + 16),
+                .num_global_buffers = Load<uint32_t>(bytes + 24),
+                .num_columns = Load<uint32_t>(bytes + 28),
+                .major = Load<uint16_t>(bytes + 32),
+                .minor = Load<uint16_t>(bytes + 34)};
+  if (footer.major == 0 && footer.minor == 3) {
+    footer.major = 2;
+    footer.minor = 0;
+  } else if (footer.major != 2 || footer.minor < 1 || footer.minor > 2) {
+    return where.NotSupported("file version ", footer.major, ".", footer.minor,
+                              "; versions 2.0, 2.1 and 2.2 are read: rewrite the dataset with one "
+                              "of them");
+  }
+  return footer;
+}
+
+arrow::Result<std::vector<io::ByteRange>> ReadTable(const Container& container,
+                                                    io::RandomReader* reader, uint64_t offset,
+                                                    uint32_t entries, std::string_view what) {
+  const Where where{.path = &reader->path(), .offset = offset};
+  const io::ByteRange range{offset, entries * kTableEntryBytes};
+  if (offset > reader->size() || range.length > reader->size() - offset) {
+    return where.Corrupt("the ", what, " table of ", entries, " entries lies outside the file");
+  }
+  ARROW_ASSIGN_OR_RAISE(auto buffer, container.Read(reader, range));
+  std::vector<io::ByteRange> table;
+  table.reserve(entries);
+  for (uint32_t i = 0; i < entries; ++i) {
+    const uint8_t* entry = buffer->data() + i * kTableEntryBytes;
+    const io::ByteRange item{Load<uint64_t>(entry), Load<uint64_t>(entry + 8)};
+    if (item.offset > reader->size() || item.length > reader->size() - item.offset) {
+      return where.Corrupt(what, " ", i, " of ", item.length, " bytes at ", item.offset,
+                           " lies outside the file");
+    }
+    table.push_back(item);
+  }
+  return table;
+}
+
+void NumberField(const Field& field, bool parents_own_columns, uint32_t* next, ColumnMap* columns) {
+  const auto packed = field.metadata.find("lance-encoding:packed");
+  const auto old_packed = field.metadata.find("packed");
+  const auto extension = field.metadata.find("ARROW:extension:name");
+  const auto is_true = [&](auto found) {
+    return found != field.metadata.end() && (found->second == "true" || found->second == "1");
+  };
+  const bool is_one_column =
+      field.children.empty() || is_true(packed) || is_true(old_packed) ||
+      (extension != field.metadata.end() && extension->second == "lance.blob.v2");
+  if (is_one_column || parents_own_columns) columns->emplace(field.id, (*next)++);
+  if (is_one_column) return;
+  for (const Field& child : field.children) {
+    NumberField(child, parents_own_columns, next, columns);
+  }
+}
+
+}  // namespace
+
+ColumnMap NumberColumns(const Schema& schema, FileVersion version) {
+  ColumnMap columns;
+  uint32_t next = 0;
+  const bool parents_own_columns = version.major == 2 && version.minor == 0;
+  for (const Field& field : schema.fields) {
+    NumberField(field, parents_own_columns, &next, &columns);
+  }
+  return columns;
+}
+
+arrow::Result<std::shared_ptr<arrow::Buffer>> Container::Read(io::RandomReader* reader,
+                                                              io::ByteRange range) const {
+  if (range.offset >= tail_range.offset) {
+    return arrow::SliceBuffer(tail, static_cast<int64_t>(range.offset - tail_range.offset),
+                              static_cast<int64_t>(range.length));
+  }
+  return reader->Read(range);
+}
+
+arrow::Result<Container> Container::Open(io::RandomReader* reader) {
+  const uint64_t size = reader->size();
+  Where where{.path = &reader->path()};
+  if (size < kFooterBytes) {
+    return where.Corrupt("a file of ", size, " bytes is too short to be a Lance data file");
+  }
+  Container container;
+  const uint64_t tail_bytes = std::min(size, kTailBytes);
+  container.tail_range = {size - tail_bytes, tail_bytes};
+  ARROW_ASSIGN_OR_RAISE(container.tail, reader->Read(container.tail_range));
+  where.offset = size - kFooterBytes;
+  ARROW_ASSIGN_OR_RAISE(const Footer footer, ParseFooter(*container.tail, where));
+  container.version = {footer.major, footer.minor};
+  ARROW_ASSIGN_OR_RAISE(container.columns, ReadTable(container, reader, footer.column_table,
+                                                     footer.num_columns, "column"));
+  ARROW_ASSIGN_OR_RAISE(container.global_buffers,
+                        ReadTable(container, reader, footer.global_table, footer.num_global_buffers,
+                                  "global buffer"));
+  if (container.global_buffers.empty()) {
+    return where.Corrupt("the file has no global buffer for its descriptor");
+  }
+  where.offset = container.global_buffers[0].offset;
+  ARROW_ASSIGN_OR_RAISE(auto bytes, container.Read(reader, container.global_buffers[0]));
+  proto::FileDescriptor descriptor;
+  if (!proto::ParseFileDescriptor(std::string_view(*bytes), &descriptor)) {
+    return where.Corrupt("malformed file descriptor");
+  }
+  container.num_rows = descriptor.num_rows;
+  auto schema = MakeSchema(std::move(descriptor.fields), std::move(descriptor.metadata));
+  if (!schema.ok()) return where.Corrupt(base::MessageOf(schema.status()));
+  container.schema = std::move(*schema);
+  return container;
+}
+
+}  // namespace kinjo::format::file

@@ -1,0 +1,36 @@
+// The container of a data file: footer, tables and descriptor. It knows where things lie, not what
+// the pages mean.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "format/file/lance_file.h"
+#include "format/proto/file_messages.h"
+#include "io/random_reader.h"
+
+namespace kinjo::format::file {
+
+/// What Open read, all of it checked to lie in the file.
+struct Container {
+  FileVersion version;                 ///< 2.0 for files whose footer says 0.3
+  std::vector<io::ByteRange> columns;  ///< metadata of each column
+  std::vector<io::ByteRange> global_buffers;
+  Schema schema;
+  uint64_t num_rows = 0;
+  io::ByteRange tail_range;  ///< the end of the file that is kept in `tail`
+  std::shared_ptr<arrow::Buffer> tail;
+
+  static arrow::Result<Container> Open(io::RandomReader* reader);
+
+  /// Reads a range, from the tail when it holds it.
+  arrow::Result<std::shared_ptr<arrow::Buffer>> Read(io::RandomReader* reader,
+                                                     io::ByteRange range) const;
+};
+
+/// Where the fields of a schema lie in a file that stores them all: leaves depth first from version
+/// 2.1 on, all fields in 2.0.
+ColumnMap NumberColumns(const Schema& schema, FileVersion version);
+
+}  // namespace kinjo::format::file

@@ -1,0 +1,51 @@
+#include "format/file/fsst.h"
+
+#include <cstring>
+
+namespace kinjo::format::file {
+
+namespace {
+constexpr uint8_t kEscape = 255;
+constexpr uint64_t kMagic = 0x46535354;
+}  // namespace
+
+bool FsstDecoder::Load(std::string_view table) {
+  if (table.size() < 8) return false;
+  const auto* bytes = reinterpret_cast<const uint8_t*>(table.data());
+  const auto header = file::Load<uint64_t>(bytes);
+  const size_t count = header & 0xFF;
+  if (header >> 32 != kMagic || table.size() < 8 + count * 9) return false;
+  compressed_ = ((header >> 24) & 1) != 0;
+  lengths_.fill(0);
+  for (size_t code = 0; code < count; ++code) {
+    const uint8_t length = bytes[8 + count * 8 + code];
+    if (length > 8) return false;
+    symbols_[code] = file::Load<uint64_t>(bytes + 8 + code * 8);
+    lengths_[code] = length;
+  }
+  return true;
+}
+
+bool FsstDecoder::Decode(Bytes value, uint8_t* out, size_t* length) const {
+  if (!compressed_) {
+    if (!value.empty()) std::memcpy(out, value.data(), value.size());
+    *length = value.size();
+    return true;
+  }
+  uint8_t* position = out;
+  for (size_t i = 0; i < value.size(); ++i) {
+    const uint8_t code = value[i];
+    if (code == kEscape) {
+      if (++i == value.size()) return false;
+      *position++ = value[i];
+      continue;
+    }
+    if (lengths_[code] == 0) return false;
+    std::memcpy(position, &symbols_[code], 8);
+    position += lengths_[code];
+  }
+  *length = static_cast<size_t>(position - out);
+  return true;
+}
+
+}  // namespace kinjo::format::file

@@ -1,0 +1,69 @@
+#include "format/file/rle.h"
+
+#include <algorithm>
+
+namespace kinjo::format::file {
+
+namespace {
+
+// Writers split long runs, so no honest run is near this; it keeps a few bytes from asking for a
+// huge allocation.
+constexpr uint64_t kMaxRun = 1 << 20;
+
+template <typename T>
+void FillRun(const uint8_t* value, uint64_t count, uint8_t* out) {
+  const T number = Load<T>(value);
+  for (uint64_t i = 0; i < count; ++i) std::memcpy(out + i * sizeof(T), &number, sizeof(T));
+}
+
+void FillRun(const uint8_t* value, uint32_t width, uint64_t count, uint8_t* out) {
+  switch (width) {
+    case 1:
+      std::memset(out, *value, count);
+      return;
+    case 2:
+      return FillRun<uint16_t>(value, count, out);
+    case 4:
+      return FillRun<uint32_t>(value, count, out);
+    case 8:
+      return FillRun<uint64_t>(value, count, out);
+    default:
+      for (uint64_t i = 0; i < count; ++i) std::memcpy(out + i * width, value, width);
+  }
+}
+
+}  // namespace
+
+arrow::Result<Bytes> ExpandRuns(const Runs& runs, uint64_t num_values, bool wrapped,
+                                const Where& where, Scratch* scratch) {
+  const uint64_t num_runs = runs.lengths.size() / runs.length_width;
+  if (runs.lengths.size() % runs.length_width != 0 ||
+      runs.values.size() / runs.value_width < num_runs) {
+    return where.Corrupt("run-length buffers of ", runs.values.size(), " and ", runs.lengths.size(),
+                         " bytes don't match");
+  }
+  if (num_values > num_runs * kMaxRun) {
+    return where.Corrupt(num_runs, " runs can't hold ", num_values, " values");
+  }
+  uint8_t* out = scratch->Take(num_values * runs.value_width);
+  uint64_t filled = 0;
+  uint64_t total = 0;
+  for (uint64_t run = 0; run < num_runs; ++run) {
+    const uint64_t length =
+        LoadUnsigned(runs.lengths.data() + run * runs.length_width, runs.length_width);
+    if (!CheckedAdd(total, length, &total)) return where.Corrupt("run lengths overflow");
+    const uint64_t count = std::min(length, num_values - filled);
+    FillRun(runs.values.data() + run * runs.value_width, runs.value_width, count,
+            out + filled * runs.value_width);
+    filled += count;
+  }
+  const bool right =
+      wrapped ? total >= num_values && (total - num_values) % 65536 == 0 : total == num_values;
+  if (!right) {
+    return where.Corrupt("run lengths add up to ", total, " where ", num_values,
+                         " values are meant");
+  }
+  return Bytes(out, num_values * runs.value_width);
+}
+
+}  // namespace kinjo::format::file
