@@ -39,10 +39,23 @@ void ReadTexts(const Texts& texts, Invocation* invocation) {
   }
 }
 
-std::string OneLine(std::string text) {
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  while (!text.empty() && text.back() == ' ') text.pop_back();
-  return text;
+// The parser's reason in our words. It names the option before a colon.
+std::string MismatchText(const CLI::ArgumentMismatch& error) {
+  const std::string text = error.what();
+  const std::string name = text.substr(0, text.find(':'));
+  const bool repeated = text.find("received") != std::string::npos;
+  return name + (repeated ? " is given more than once" : " needs a value");
+}
+
+// What no row of the table takes, or "".
+std::string UnknownText(const CLI::App& app, bool has_command) {
+  const std::vector<std::string> rest = app.remaining();
+  if (rest.empty()) return "";
+  const auto flag = std::find_if(rest.begin(), rest.end(),
+                                 [](const std::string& word) { return word[0] == '-'; });
+  if (flag != rest.end()) return "unknown flag " + *flag;
+  if (has_command) return "unexpected argument '" + rest.front() + "'";
+  return "unknown command '" + rest.front() + "'";
 }
 
 }  // namespace
@@ -53,21 +66,32 @@ Invocation Parse(int argc, char** argv) {
   CLI::App app;
   app.set_help_flag("");
   app.require_subcommand(0, 1);
+  app.allow_extras();
   app.add_flag("--version", invocation.version);
   app.add_flag("-h,--help", invocation.flags.help);
   std::map<const CLI::App*, const CommandRow*> commands;
   for (const CommandRow& row : CommandTable()) {
     CLI::App* command = app.add_subcommand(row.name);
     command->set_help_flag("");
+    command->allow_extras();
     AddFlags(row, command, &texts);
     commands[command] = &row;
   }
   try {
     app.parse(argc, argv);
+  } catch (const CLI::ArgumentMismatch& error) {
+    invocation.error = MismatchText(error);
   } catch (const CLI::ParseError& error) {
-    invocation.error = OneLine(error.what());
+    invocation.error = error.what();
   }
-  for (const CLI::App* command : app.get_subcommands()) invocation.command = commands[command];
+  const CLI::App* read = &app;
+  for (const CLI::App* command : app.get_subcommands()) {
+    invocation.command = commands[command];
+    read = command;
+  }
+  if (invocation.error.empty()) {
+    invocation.error = UnknownText(*read, invocation.command != nullptr);
+  }
   if (invocation.error.empty()) ReadTexts(texts, &invocation);
   return invocation;
 }
