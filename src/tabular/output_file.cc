@@ -1,0 +1,231 @@
+#include "tabular/output_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <random>
+#include <utility>
+
+#include "arrow/filesystem/filesystem.h"
+#include "arrow/io/buffered.h"
+#include "arrow/io/file.h"
+#include "arrow/util/io_util.h"
+#include "io/random_reader.h"
+
+namespace kinjo::tabular {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int64_t kBufferBytes = 1 << 18;
+
+arrow::Status CantWrite(const std::string& path, int error) {
+  return base::Io("can't write ", path, ": ", std::strerror(error));
+}
+
+arrow::Result<std::shared_ptr<arrow::io::OutputStream>> Buffered(int fd) {
+  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::io::OutputStream> raw,
+                        arrow::io::FileOutputStream::Open(fd));
+  return arrow::io::BufferedOutputStream::Create(kBufferBytes, arrow::default_memory_pool(),
+                                                 std::move(raw));
+}
+
+// Standard output, a pipe, a device: bytes go out as they come and can't be taken back.
+class DirectFile final : public OutputFile {
+ public:
+  static arrow::Result<std::unique_ptr<OutputFile>> Open(std::string name, int fd) {
+    if (fd < 0) return CantWrite(name, errno);
+    std::unique_ptr<DirectFile> file(new DirectFile(std::move(name)));
+    ARROW_ASSIGN_OR_RAISE(file->stream_, Buffered(fd));
+    return file;
+  }
+
+  ~DirectFile() override { Discard(); }
+
+  arrow::io::OutputStream* stream() override { return stream_.get(); }
+  arrow::Status Commit() override { return Explain(stream_->Close()); }
+  void Discard() override {
+    if (!stream_->closed()) (void)stream_->Abort();
+  }
+
+ private:
+  using OutputFile::OutputFile;
+  std::shared_ptr<arrow::io::OutputStream> stream_;
+};
+
+// A file of the local file system.
+class RenamedFile final : public OutputFile {
+ public:
+  static arrow::Result<std::unique_ptr<OutputFile>> Open(std::string name, const fs::path& target,
+                                                         mode_t mode, bool overwrite) {
+    std::unique_ptr<RenamedFile> file(new RenamedFile(std::move(name)));
+    file->target_ = target;
+    file->overwrite_ = overwrite;
+    std::random_device random;
+    constexpr int kTries = 16;
+    for (int i = 0; i < kTries && file->fd_ < 0; ++i) {
+      file->temporary_ =
+          target.parent_path() / base::Concat(".kinjo-", getpid(), "-", random(), ".part");
+      file->fd_ = open(file->temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+      if (file->fd_ < 0 && errno != EEXIST) break;
+    }
+    if (file->fd_ < 0) return CantWrite(file->path(), errno);
+    // The buffer's stream owns and closes its descriptor; this one stays for the sync.
+    const int copy = fcntl(file->fd_, F_DUPFD_CLOEXEC, 0);
+    if (copy < 0) return CantWrite(file->path(), errno);
+    ARROW_ASSIGN_OR_RAISE(file->stream_, Buffered(copy));
+    return file;
+  }
+
+  ~RenamedFile() override { Discard(); }
+
+  arrow::io::OutputStream* stream() override { return stream_.get(); }
+
+  arrow::Status Commit() override {
+    arrow::Status status = Explain(stream_->Close());
+    if (status.ok() && fsync(fd_) != 0) status = CantWrite(path(), errno);
+    if (status.ok() && !PutInPlace()) status = CantWrite(path(), errno);
+    if (status.ok()) {
+      temporary_.clear();
+      SyncFolder();
+    }
+    Discard();
+    return status;
+  }
+
+  void Discard() override {
+    if (stream_ != nullptr && !stream_->closed()) (void)stream_->Abort();
+    if (fd_ >= 0) close(fd_);
+    fd_ = -1;
+    if (!temporary_.empty()) unlink(temporary_.c_str());
+    temporary_.clear();
+  }
+
+ private:
+  using OutputFile::OutputFile;
+
+  // link() refuses to replace a file that appeared since Open; rename() replaces it.
+  bool PutInPlace() {
+    if (overwrite_) return rename(temporary_.c_str(), target_.c_str()) == 0;
+    if (link(temporary_.c_str(), target_.c_str()) != 0) return false;
+    unlink(temporary_.c_str());
+    return true;
+  }
+
+  // So that the new name survives a power cut. Best effort: not all file systems can.
+  void SyncFolder() {
+    const int folder = open(target_.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) return;
+    (void)fsync(folder);
+    close(folder);
+  }
+
+  fs::path target_;
+  fs::path temporary_;  // empty once it is gone
+  bool overwrite_ = true;
+  int fd_ = -1;
+  std::shared_ptr<arrow::io::OutputStream> stream_;
+};
+
+// An object: nobody sees it before its upload is completed.
+class ObjectFile final : public OutputFile {
+ public:
+  static arrow::Result<std::unique_ptr<OutputFile>> Open(const io::Location& location,
+                                                         bool overwrite) {
+    arrow::Result<arrow::fs::FileInfo> info = location.file_system->GetFileInfo(location.path);
+    if (!info.ok()) {
+      return base::Io("can't look at ", location.uri, ": ", base::MessageOf(info.status()));
+    }
+    if (info->type() == arrow::fs::FileType::Directory) {
+      return base::Invalid("can't write ", location.uri, ": it is a folder; name a file");
+    }
+    if (!overwrite && info->type() != arrow::fs::FileType::NotFound) {
+      return base::Invalid("can't write ", location.uri, ": it exists and overwrite is off");
+    }
+    std::unique_ptr<ObjectFile> file(new ObjectFile(location.uri));
+    auto stream = location.file_system->OpenOutputStream(location.path);
+    if (!stream.ok()) return file->Explain(stream.status());
+    file->stream_ = std::move(*stream);
+    return file;
+  }
+
+  ~ObjectFile() override { Discard(); }
+
+  arrow::io::OutputStream* stream() override { return stream_.get(); }
+  arrow::Status Commit() override { return Explain(stream_->Close()); }
+  void Discard() override {
+    if (stream_ != nullptr && !stream_->closed()) (void)stream_->Abort();
+  }
+
+ private:
+  using OutputFile::OutputFile;
+  std::shared_ptr<arrow::io::OutputStream> stream_;
+};
+
+// The mode that a file at `target` shall have: that of the one it replaces, else what the umask
+// leaves of 0666 (open() applies it).
+constexpr mode_t kDefaultMode = 0666;
+
+arrow::Result<std::unique_ptr<OutputFile>> OpenLocal(const std::string& name, fs::path target,
+                                                     bool overwrite) {
+  std::error_code error;
+  if (fs::is_symlink(target, error)) {
+    const fs::path resolved = fs::weakly_canonical(target, error);
+    if (!error) target = resolved;
+  }
+  mode_t mode = kDefaultMode;
+  struct stat info{};
+  if (stat(target.c_str(), &info) == 0) {
+    if (S_ISDIR(info.st_mode)) {
+      return base::Invalid("can't write ", name, ": it is a folder; name a file");
+    }
+    if (!S_ISREG(info.st_mode)) {
+      return DirectFile::Open(name, open(target.c_str(), O_WRONLY | O_CLOEXEC));
+    }
+    if (!overwrite) return base::Invalid("can't write ", name, ": it exists and overwrite is off");
+    mode = info.st_mode & kDefaultMode;
+  }
+  const fs::path folder = target.parent_path();
+  if (stat(folder.c_str(), &info) != 0) {
+    if (errno != ENOENT) return CantWrite(name, errno);
+    return base::Io("can't write ", name, ": there is no folder ", folder.string(),
+                    "; make it first");
+  }
+  if (!S_ISDIR(info.st_mode)) {
+    return base::Io("can't write ", name, ": ", folder.string(), " is not a folder");
+  }
+  return RenamedFile::Open(name, target, mode, overwrite);
+}
+
+}  // namespace
+
+arrow::Result<std::unique_ptr<OutputFile>> OutputFile::Open(const std::string& path,
+                                                            bool overwrite) {
+  if (path == "-") {
+    return DirectFile::Open("standard output", fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0));
+  }
+  if (path.ends_with('/')) {
+    return base::Invalid("can't write ", path, ": it names a folder; name a file");
+  }
+  ARROW_ASSIGN_OR_RAISE(const io::Location location, io::ResolveUri(path));
+  if (location.file_system->type_name() == "local") {
+    return OpenLocal(path, location.path, overwrite);
+  }
+  return ObjectFile::Open(location, overwrite);
+}
+
+arrow::Status OutputFile::Explain(const arrow::Status& status) const {
+  if (status.ok()) return status;
+  const int error = arrow::internal::ErrnoFromStatus(status);
+  if (error != 0) return CantWrite(path_, error);
+  if (dynamic_cast<const base::ErrorDetail*>(status.detail().get()) != nullptr) return status;
+  const base::ErrorCode code = base::CodeOf(status);
+  return base::MakeError(code, base::Concat("can't write ", path_, ": ", base::MessageOf(status)));
+}
+
+}  // namespace kinjo::tabular

@@ -1,0 +1,93 @@
+// Rows as a Parquet file, with the Arrow schema inside so that vectors come back as fixed-size
+// lists.
+#include <array>
+#include <utility>
+
+#include "arrow/util/compression.h"
+#include "parquet/arrow/schema.h"
+#include "parquet/arrow/writer.h"
+#include "parquet/properties.h"
+#include "tabular/format_writer.h"
+
+namespace kinjo::tabular {
+
+namespace {
+
+struct Compression {
+  std::string_view name;
+  arrow::Compression::type type;
+};
+constexpr std::array<Compression, 7> kCompressions = {{{"", arrow::Compression::ZSTD},
+                                                       {"none", arrow::Compression::UNCOMPRESSED},
+                                                       {"snappy", arrow::Compression::SNAPPY},
+                                                       {"zstd", arrow::Compression::ZSTD},
+                                                       {"lz4", arrow::Compression::LZ4},
+                                                       {"gzip", arrow::Compression::GZIP},
+                                                       {"brotli", arrow::Compression::BROTLI}}};
+
+const Compression* FindCompression(const std::string& name) {
+  for (const Compression& compression : kCompressions) {
+    if (compression.name == name) return &compression;
+  }
+  return nullptr;
+}
+
+// Numbers of vectors hardly ever repeat: a dictionary of them costs time and is thrown away.
+void DisableDictionaries(const parquet::SchemaDescriptor& schema,
+                         parquet::WriterProperties::Builder* builder) {
+  for (int i = 0; i < schema.num_columns(); ++i) {
+    const parquet::Type::type type = schema.Column(i)->physical_type();
+    if (type == parquet::Type::FLOAT || type == parquet::Type::DOUBLE) {
+      builder->disable_dictionary(schema.Column(i)->path());
+    }
+  }
+}
+
+class ParquetWriter final : public FormatWriter {
+ public:
+  explicit ParquetWriter(std::unique_ptr<parquet::arrow::FileWriter> writer)
+      : writer_(std::move(writer)) {}
+
+  arrow::Status Write(const arrow::RecordBatch& batch) override {
+    return writer_->WriteRecordBatch(batch);
+  }
+  arrow::Status Finish() override { return writer_->Close(); }
+
+ private:
+  std::unique_ptr<parquet::arrow::FileWriter> writer_;
+};
+
+}  // namespace
+
+arrow::Status CheckParquetOptions(const SinkOptions& options) {
+  if (FindCompression(options.compression) == nullptr) {
+    return base::Invalid("compression is \"", options.compression,
+                         "\"; Parquet has none, snappy, zstd, lz4, gzip and brotli");
+  }
+  if (options.row_group_rows < 1) {
+    return base::Invalid("row_group_rows is ", options.row_group_rows, "; it must be at least 1");
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Result<std::unique_ptr<FormatWriter>> MakeParquetWriter(
+    arrow::io::OutputStream* out, const std::shared_ptr<arrow::Schema>& schema,
+    const SinkOptions& options) {
+  const auto arrow_properties = parquet::ArrowWriterProperties::Builder().store_schema()->build();
+  std::shared_ptr<parquet::SchemaDescriptor> descriptor;
+  parquet::WriterProperties::Builder builder;
+  ARROW_RETURN_NOT_OK(parquet::arrow::ToParquetSchema(schema.get(), *builder.build(),
+                                                      *arrow_properties, &descriptor));
+  DisableDictionaries(*descriptor, &builder);
+  builder.compression(FindCompression(options.compression)->type);
+  builder.max_row_group_length(options.row_group_rows);
+  // The stream is borrowed: an alias without an owner.
+  const std::shared_ptr<arrow::io::OutputStream> borrowed(std::shared_ptr<void>(), out);
+  ARROW_ASSIGN_OR_RAISE(
+      std::unique_ptr<parquet::arrow::FileWriter> writer,
+      parquet::arrow::FileWriter::Open(*schema, arrow::default_memory_pool(), borrowed,
+                                       builder.build(), arrow_properties));
+  return std::make_unique<ParquetWriter>(std::move(writer));
+}
+
+}  // namespace kinjo::tabular
