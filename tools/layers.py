@@ -30,7 +30,7 @@ ALLOWED["capi"] = tuple(ALLOWED)
 # Third-party headers that only some folders may see.
 THIRD_PARTY = {
     "roaring": ("src/dataset", "src/format"),
-    "hwy": ("src/kernels",),
+    "hwy": ("src/kernels", "bench/kernels"),
     "nlohmann": ("src/capi", "src/format", "cli"),
     "CLI": ("cli",),
     "parquet": ("src/tabular",),

@@ -7,6 +7,7 @@
 #include <limits>
 #include <random>
 #include <set>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -112,7 +113,8 @@ Case MakeCase(std::mt19937_64& random, int64_t queries, int64_t rows, int64_t di
 }
 
 TEST(ScanBlock, LosesNoNeighbourAndFilters) {
-  AtEverySimdLevel([] {
+  EXPECT_TRUE(AtEverySimdLevel([](const std::string& level) {
+    SCOPED_TRACE(level);
     std::mt19937_64 random(1);
     for (const int64_t dim : {1, 2, 7, 8, 50, 128}) {
       for (const bool dot : {false, true}) {
@@ -121,11 +123,12 @@ TEST(ScanBlock, LosesNoNeighbourAndFilters) {
         EXPECT_LE(ExpectNoneLost(data), 3) << "dim " << dim << " dot " << dot;
       }
     }
-  });
+  }));
 }
 
 TEST(ScanBlock, EveryCountOfQueriesAndGroups) {
-  AtEverySimdLevel([] {
+  EXPECT_TRUE(AtEverySimdLevel([](const std::string& level) {
+    SCOPED_TRACE(level);
     std::mt19937_64 random(2);
     for (int64_t queries = 1; queries <= 19; ++queries) {
       for (const int64_t rows : {1, 16, 17, 40, 64, 90, 120, 130}) {
@@ -136,11 +139,12 @@ TEST(ScanBlock, EveryCountOfQueriesAndGroups) {
         EXPECT_EQ(Survivors(data.Scan(all)).size(), static_cast<size_t>(queries * rows));
       }
     }
-  });
+  }));
 }
 
 TEST(ScanBlock, MoreQueriesThanAPanelAndRowsTooWideForTheStack) {
-  AtEverySimdLevel([] {
+  EXPECT_TRUE(AtEverySimdLevel([](const std::string& level) {
+    SCOPED_TRACE(level);
     std::mt19937_64 random(3);
     for (const auto& [queries, rows, dim] :
          {std::tuple{600, 50, 4}, {70, 50, 600}, {9, 20, 2048}, {9, 20, 2049}, {3, 20, 5000}}) {
@@ -148,11 +152,12 @@ TEST(ScanBlock, MoreQueriesThanAPanelAndRowsTooWideForTheStack) {
       data.Prepare();
       ExpectNoneLost(data);
     }
-  });
+  }));
 }
 
 TEST(ScanBlock, FarFromTheOrigin) {
-  AtEverySimdLevel([] {
+  EXPECT_TRUE(AtEverySimdLevel([](const std::string& level) {
+    SCOPED_TRACE(level);
     std::mt19937_64 random(4);
     for (const int64_t dim : {3, 64}) {
       Case data = MakeCase(random, 13, 200, dim, 1e6, 1);
@@ -162,11 +167,12 @@ TEST(ScanBlock, FarFromTheOrigin) {
       data.Prepare();
       ExpectNoneLost(data);
     }
-  });
+  }));
 }
 
 TEST(ScanBlock, RandomMagnitudesPerRow) {
-  AtEverySimdLevel([] {
+  EXPECT_TRUE(AtEverySimdLevel([](const std::string& level) {
+    SCOPED_TRACE(level);
     std::mt19937_64 random(5);
     std::uniform_real_distribution<double> exponent(-45, 38);
     std::normal_distribution<double> normal(0, 1);
@@ -185,11 +191,12 @@ TEST(ScanBlock, RandomMagnitudesPerRow) {
       data.Prepare();
       ExpectNoneLost(data);
     }
-  });
+  }));
 }
 
 TEST(ScanBlock, OneMagnitudeFromTheTiniestToTheHugest) {
-  AtEverySimdLevel([] {
+  EXPECT_TRUE(AtEverySimdLevel([](const std::string& level) {
+    SCOPED_TRACE(level);
     std::mt19937_64 random(6);
     for (const double scale : {1e-45, 1e-38, 1e-25, 1e-19, 1e-10, 1e10, 1e18, 3e19, 1e30, 5e37}) {
       for (const bool dot : {false, true}) {
@@ -198,11 +205,12 @@ TEST(ScanBlock, OneMagnitudeFromTheTiniestToTheHugest) {
         ExpectNoneLost(data);
       }
     }
-  });
+  }));
 }
 
 TEST(ScanBlock, DuplicatesAndTies) {
-  AtEverySimdLevel([] {
+  EXPECT_TRUE(AtEverySimdLevel([](const std::string& level) {
+    SCOPED_TRACE(level);
     std::mt19937_64 random(7);
     for (const bool dot : {false, true}) {
       Case data{.dim = 6, .dot = dot};
@@ -213,11 +221,12 @@ TEST(ScanBlock, DuplicatesAndTies) {
       data.Prepare();
       EXPECT_EQ(ExpectNoneLost(data), 0) << "integers are exact: only true ties survive";
     }
-  });
+  }));
 }
 
 TEST(ScanBlock, CosineOfRowsNormalisedInDouble) {
-  AtEverySimdLevel([] {
+  EXPECT_TRUE(AtEverySimdLevel([](const std::string& level) {
+    SCOPED_TRACE(level);
     constexpr int64_t kDim = 24, kQueries = 11, kRows = 120;
     std::mt19937_64 random(8);
     std::normal_distribution<double> normal(0.5, 1);
@@ -262,11 +271,12 @@ TEST(ScanBlock, CosineOfRowsNormalisedInDouble) {
                          moved.data(), bounds.data(), kQueries}));
     EXPECT_TRUE(std::includes(survivors.begin(), survivors.end(), needed.begin(), needed.end()));
     EXPECT_LE(survivors.size(), needed.size() + 3);
-  });
+  }));
 }
 
 TEST(ScanBlock, QueriesBoundedByMinusInfinityGetNothing) {
-  AtEverySimdLevel([] {
+  EXPECT_TRUE(AtEverySimdLevel([](const std::string& level) {
+    SCOPED_TRACE(level);
     std::mt19937_64 random(9);
     Case data = MakeCase(random, 40, 60, 10, 0, 1e25);  // rows that survive any other bound
     data.Prepare();
@@ -280,11 +290,12 @@ TEST(ScanBlock, QueriesBoundedByMinusInfinityGetNothing) {
       EXPECT_EQ(hits[i].query, i < 60 ? 17u : 39u);
       EXPECT_EQ(hits[i].row, static_cast<uint32_t>(i % 60));
     }
-  });
+  }));
 }
 
 TEST(ScanBlock, ARangeOfGroupsGivesTheSameSlots) {
-  AtEverySimdLevel([] {
+  EXPECT_TRUE(AtEverySimdLevel([](const std::string& level) {
+    SCOPED_TRACE(level);
     std::mt19937_64 random(10);
     Case data = MakeCase(random, 10, 150, 9, 0, 1);
     data.Prepare();
@@ -305,11 +316,12 @@ TEST(ScanBlock, ARangeOfGroupsGivesTheSameSlots) {
     EXPECT_EQ(parts, all);
     EXPECT_FALSE(all.empty());
     EXPECT_LT(all.size(), 1500u);
-  });
+  }));
 }
 
 TEST(ScoreBlock, ScoresLieWithinTheStatedError) {
-  AtEverySimdLevel([] {
+  EXPECT_TRUE(AtEverySimdLevel([](const std::string& level) {
+    SCOPED_TRACE(level);
     std::mt19937_64 random(11);
     for (const bool dot : {false, true}) {
       for (const int64_t dim : {1, 33, 128, 700}) {
@@ -340,7 +352,7 @@ TEST(ScoreBlock, ScoresLieWithinTheStatedError) {
         }
       }
     }
-  });
+  }));
 }
 
 TEST(Bounds, OddArguments) {

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -50,7 +51,8 @@ void ExpectSameBits(std::mt19937_64& random, int64_t dim, double offset, double 
 }
 
 TEST(CanonicalDistance, SameBitsAsThePlainLanesAtEveryLevelAndWidth) {
-  AtEverySimdLevel([] {
+  EXPECT_TRUE(AtEverySimdLevel([](const std::string& level) {
+    SCOPED_TRACE(level);
     std::mt19937_64 random(7);
     for (int64_t dim = 0; dim <= 131; ++dim) {
       ExpectSameBits<float, float>(random, dim, 0, 1);
@@ -61,22 +63,26 @@ TEST(CanonicalDistance, SameBitsAsThePlainLanesAtEveryLevelAndWidth) {
       ExpectSameBits<float, float>(random, dim, 3, 1e30);
       ExpectSameBits<float, float>(random, dim, 0, 1e-42);
     }
-  });
+  }));
 }
 
 // Products that need more than 53 bits tell a fused multiply-add from two roundings.
 TEST(CanonicalDistance, ProductsAreRoundedBeforeTheyAreAdded) {
   const std::vector<double> a(16, 1.0 + 0x1p-30);
-  AtEverySimdLevel([&] {
+  EXPECT_TRUE(AtEverySimdLevel([&](const std::string& level) {
+    SCOPED_TRACE(level);
     const double square = (1.0 + 0x1p-30) * (1.0 + 0x1p-30);
     EXPECT_EQ(Bits(CanonicalDot(a.data(), a.data(), 16)), Bits(16 * square));
-  });
+  }));
 }
 
 TEST(CanonicalDistance, NegativeZeroTermsInATailMakeNoNegativeZero) {
   const std::vector<float> a = {-1.0f, -2.0f, -3.0f};
   const std::vector<float> zero(3, 0.0f);
-  AtEverySimdLevel([&] { EXPECT_EQ(Bits(CanonicalDot(a.data(), zero.data(), 3)), Bits(0.0)); });
+  EXPECT_TRUE(AtEverySimdLevel([&](const std::string& level) {
+    SCOPED_TRACE(level);
+    EXPECT_EQ(Bits(CanonicalDot(a.data(), zero.data(), 3)), Bits(0.0));
+  }));
 }
 
 TEST(CanonicalDistance, HitsAreTheSingleDistances) {
@@ -86,7 +92,8 @@ TEST(CanonicalDistance, HitsAreTheSingleDistances) {
   const std::vector<double> exact(queries.begin(), queries.end());
   const std::vector<float> rows = Random<float>(random, 9 * kDim, 0, 1);
   const std::vector<Hit> hits = {{4, 8}, {0, 0}, {2, 7}, {4, 0}};
-  AtEverySimdLevel([&] {
+  EXPECT_TRUE(AtEverySimdLevel([&](const std::string& level) {
+    SCOPED_TRACE(level);
     std::vector<double> l2(hits.size()), l2_double(hits.size()), dot(hits.size()),
         dot_double(hits.size());
     const int64_t count = static_cast<int64_t>(hits.size());
@@ -102,11 +109,12 @@ TEST(CanonicalDistance, HitsAreTheSingleDistances) {
       EXPECT_EQ(Bits(dot[i]), Bits(CanonicalDot(query, row, kDim)));
       EXPECT_EQ(Bits(dot_double[i]), Bits(dot[i]));
     }
-  });
+  }));
 }
 
 TEST(HammingDistance, CountsDifferingBitsAtEveryLevelAndWidth) {
-  AtEverySimdLevel([] {
+  EXPECT_TRUE(AtEverySimdLevel([](const std::string& level) {
+    SCOPED_TRACE(level);
     std::mt19937_64 random(11);
     for (int64_t bytes = 0; bytes <= 300; ++bytes) {
       std::vector<uint8_t> a(bytes), b(bytes);
@@ -120,7 +128,7 @@ TEST(HammingDistance, CountsDifferingBitsAtEveryLevelAndWidth) {
     }
     const std::vector<uint8_t> ones(1 << 20, 0xff), zeros(1 << 20, 0);
     EXPECT_EQ(HammingDistance(ones.data(), zeros.data(), 1 << 20), 8 << 20);
-  });
+  }));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -56,7 +57,8 @@ TEST(GroupedRows, StorageIsAlignedAndReused) {
 }
 
 TEST(GroupedRows, TheWaysToStoreARowAgreeAtEveryLevel) {
-  AtEverySimdLevel([] {
+  EXPECT_TRUE(AtEverySimdLevel([](const std::string& level) {
+    SCOPED_TRACE(level);
     std::mt19937_64 random(2);
     for (const int64_t dim : {1, 2, 4, 5, 16, 31, 128}) {
       for (const bool dot : {false, true}) {
@@ -91,7 +93,7 @@ TEST(GroupedRows, TheWaysToStoreARowAgreeAtEveryLevel) {
         }
       }
     }
-  });
+  }));
 }
 
 TEST(RowInit, LiesBelowHalfTheNormByTheError) {
