@@ -44,6 +44,12 @@ def changed_files():
     return set(filter(None, listed))
 
 
+def is_linted(path):
+    """Sources that the release build compiles, without tests."""
+    return path.startswith(("src/", "cli/")) and path.endswith(".cc") and not path.endswith(
+        ("_test.cc", "_fuzz.cc"))
+
+
 def lint(files):
     """Runs the linter over source files; returns what it says about them and their headers."""
     building.configure("release")
@@ -72,9 +78,8 @@ def check(all_files=False):
         found = rule()
         print("".join(line + "\n" for line in found), end="", flush=True)
         problems += found
-    compiled = [path for path in cpp_files() if path.startswith(("src/", "cli/"))
-                and path.endswith(".cc") and not path.endswith("_fuzz.cc")]
-    chosen = compiled if all_files else sorted(changed_files().intersection(compiled))
+    linted = [path for path in cpp_files() if is_linted(path)]
+    chosen = linted if all_files else sorted(changed_files().intersection(linted))
     step(f"check: {LINTER} on {len(chosen)} files")
     said = lint(chosen) if chosen else []
     print("".join(said), end="", flush=True)
