@@ -16,10 +16,9 @@ def folder(preset):
     return machine.ROOT / "build" / preset
 
 
-def configure(preset, *definitions):
+def configure(preset):
     """Runs cmake when the arguments changed; ninja sees to changed CMake files itself."""
     command = ["cmake", "--preset", preset, f"-DARROW_WHEEL_DIR={machine.arrow_wheel()}"]
-    command += definitions
     if shutil.which("ccache"):
         command.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")
     stamp = folder(preset) / "stamp-configure"
@@ -31,8 +30,8 @@ def configure(preset, *definitions):
     stamp.write_text(arguments)
 
 
-def build(preset, *targets, definitions=()):
+def build(preset, *targets):
     """Builds the targets of a preset; all of them when none is named."""
-    configure(preset, *definitions)
+    configure(preset)
     step(f"building build/{preset} {' '.join(targets)}".rstrip())
     run(["ninja", "-C", folder(preset), "-j", str(machine.jobs()), *targets], env=environment())
