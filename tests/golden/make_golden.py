@@ -1,8 +1,8 @@
-"""Makes the golden datasets: small Lance datasets that pylance wrote, and what pylance answers on them.
+"""Makes the golden datasets: small Lance datasets that pylance wrote, and its answers on them.
 
     python make_golden.py [name ...]
 
-Each name below is a folder `<name>.lance`, beside it (where it makes sense) `<name>.search.json`, the
+Each name below is a folder `<name>.lance`, often with `<name>.search.json` beside it, the
 answers of pylance's `nearest`, and `<name>.rows.arrow`, all live rows as pylance scans them with
 `_rowid` and `_rowaddr`. The values come from seeds; file names, index models and so the answers
 differ from run to run, which is why all of it is committed. README.md tells what is odd in each.
@@ -315,7 +315,7 @@ MAKERS = {
 
 def main(names):
     if lance.__version__ != PYLANCE_VERSION:
-        sys.exit(f"the golden datasets are made with pylance {PYLANCE_VERSION}, not {lance.__version__}")
+        sys.exit(f"made with pylance {PYLANCE_VERSION} only, this is {lance.__version__}")
     unknown = sorted(set(names) - set(MAKERS))
     if unknown:
         sys.exit(f"no such dataset: {', '.join(unknown)}; there are: {', '.join(MAKERS)}")

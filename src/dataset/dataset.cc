@@ -1,0 +1,45 @@
+#include "dataset/dataset.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "dataset/snapshot.h"
+#include "format/table/manifest.h"
+#include "format/table/manifest_names.h"
+
+namespace kinjo::dataset {
+namespace {
+
+arrow::Result<format::ManifestName> Choose(const std::vector<format::ManifestName>& names,
+                                           const OpenOptions& options, const std::string& uri) {
+  if (!options.version.has_value()) return names.back();
+  const auto found = std::find_if(
+      names.begin(), names.end(),
+      [&](const format::ManifestName& name) { return name.version == *options.version; });
+  if (found != names.end()) return *found;
+  return base::NotFound(uri, " has no version ", *options.version, "; it has ", names.size(),
+                        " versions from ", names.front().version, " to ", names.back().version);
+}
+
+}  // namespace
+
+arrow::Result<std::shared_ptr<Dataset>> Dataset::Open(const std::string& uri,
+                                                      const OpenOptions& options) {
+  ARROW_ASSIGN_OR_RAISE(io::Location root, io::ResolveUri(uri));
+  ARROW_ASSIGN_OR_RAISE(const std::vector<format::ManifestName> names, format::ListManifests(root));
+  ARROW_ASSIGN_OR_RAISE(const format::ManifestName chosen, Choose(names, options, root.uri));
+  const auto counters = std::make_shared<io::IoCounters>();
+  const io::Location location = io::Child(io::Child(root, "_versions"), chosen.FileName());
+  ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<io::RandomReader> reader,
+                        io::OpenFile(location, 0, counters));
+  ARROW_ASSIGN_OR_RAISE(format::Manifest manifest, format::ReadManifest(reader.get()));
+  if (manifest.version != chosen.version) {
+    return base::Corrupt(location.uri, 0, "the manifest of version ", chosen.version,
+                         " says it is version ", manifest.version);
+  }
+  std::vector<uint64_t> versions;
+  for (const format::ManifestName& name : names) versions.push_back(name.version);
+  return Snapshot::Make(std::move(root), std::move(manifest), std::move(versions), counters);
+}
+
+}  // namespace kinjo::dataset

@@ -1,0 +1,87 @@
+#include "dataset/fragment.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "format/schema.h"
+#include "format/table/dead_rows.h"
+
+namespace kinjo::dataset {
+namespace {
+
+bool HoldsAny(const format::ColumnMap& columns, const format::Field& field) {
+  if (columns.contains(field.id)) return true;
+  return std::any_of(field.children.begin(), field.children.end(),
+                     [&](const format::Field& child) { return HoldsAny(columns, child); });
+}
+
+}  // namespace
+
+arrow::Result<std::unique_ptr<Fragment>> Fragment::Make(format::Fragment fragment,
+                                                        const BaseLocations& locations,
+                                                        std::shared_ptr<io::IoCounters> counters) {
+  std::unique_ptr<Fragment> result(new Fragment(std::move(fragment), std::move(counters)));
+  const format::Fragment& info = result->fragment_;
+  for (size_t i = 0; i < info.files.size(); ++i) {
+    ARROW_ASSIGN_OR_RAISE(result->open_files_[i].location, locations.DataFile(info.files[i]));
+  }
+  if (!info.deletion_file.has_value()) return result;
+  const format::DeletionFile& deletions = *info.deletion_file;
+  ARROW_ASSIGN_OR_RAISE(const io::Location location, locations.DeletionFile(deletions));
+  ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<io::RandomReader> reader,
+                        io::OpenFile(location, 0, result->counters_));
+  ARROW_ASSIGN_OR_RAISE(result->dead_,
+                        format::ReadDeletionFile(reader.get(), deletions.type, info.physical_rows));
+  const uint64_t listed = result->dead_.count();
+  if (deletions.num_deleted_rows != 0 && deletions.num_deleted_rows != listed) {
+    return base::Corrupt(location.uri, 0, "the deletion file lists ", listed,
+                         " rows, the manifest says ", deletions.num_deleted_rows);
+  }
+  return result;
+}
+
+arrow::Result<std::optional<size_t>> Fragment::FileOf(const format::Field& field) const {
+  std::optional<size_t> found;
+  for (size_t i = 0; i < fragment_.files.size(); ++i) {
+    if (!HoldsAny(fragment_.files[i].columns, field)) continue;
+    if (found.has_value()) {
+      return base::NotSupported("column '", field.name, "' of fragment ", fragment_.id,
+                                " is spread over the files ", fragment_.files[*found].path, " and ",
+                                fragment_.files[i].path, ", which this build doesn't read");
+    }
+    found = i;
+  }
+  return found;
+}
+
+arrow::Result<std::shared_ptr<format::LanceFile>> Fragment::Open(size_t number) {
+  OpenFile& entry = open_files_[number];
+  const std::lock_guard<std::mutex> lock(entry.mutex);
+  if (entry.file != nullptr) return entry.file;
+  ARROW_ASSIGN_OR_RAISE(
+      std::shared_ptr<io::RandomReader> reader,
+      io::OpenFile(entry.location, fragment_.files[number].size_bytes, counters_));
+  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<format::LanceFile> file,
+                        format::LanceFile::Open(std::move(reader)));
+  if (file->num_rows() != fragment_.physical_rows) {
+    return base::Corrupt(entry.location.uri, 0, "the data file has ", file->num_rows(),
+                         " rows, the manifest says ", fragment_.physical_rows);
+  }
+  entry.file = file;
+  return file;
+}
+
+arrow::Result<std::shared_ptr<arrow::Array>> Fragment::ReadColumn(
+    const format::Field& field, std::span<const format::RowRange> ranges) {
+  ARROW_ASSIGN_OR_RAISE(const std::optional<size_t> number, FileOf(field));
+  if (!number.has_value()) {
+    ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<arrow::DataType> type, format::ToArrowType(field));
+    uint64_t rows = 0;
+    for (const format::RowRange& range : ranges) rows += range.end - range.begin;
+    return arrow::MakeArrayOfNull(type, static_cast<int64_t>(rows));
+  }
+  ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<format::LanceFile> file, Open(*number));
+  return file->ReadRows(field, fragment_.files[*number].columns, ranges);
+}
+
+}  // namespace kinjo::dataset

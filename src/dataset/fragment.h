@@ -1,0 +1,65 @@
+// One fragment of a snapshot, ready to read: its data files (opened when first needed), its dead
+// rows, and which file holds which column.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "arrow/array.h"
+#include "base/error.h"
+#include "dataset/base_locations.h"
+#include "format/file/lance_file.h"
+#include "format/table/manifest.h"
+#include "io/random_reader.h"
+
+namespace kinjo::dataset {
+
+/// Immutable but for the files that get opened; thread-safe.
+class Fragment {
+ public:
+  /// Reads the deletion file, if there is one; data files wait.
+  static arrow::Result<std::unique_ptr<Fragment>> Make(format::Fragment fragment,
+                                                       const BaseLocations& locations,
+                                                       std::shared_ptr<io::IoCounters> counters);
+
+  uint64_t id() const { return fragment_.id; }
+  uint64_t physical_rows() const { return fragment_.physical_rows; }
+  uint64_t live_rows() const { return fragment_.physical_rows - dead_.count(); }
+  const format::DeadRows& dead() const { return dead_; }
+  const std::vector<format::DataFile>& files() const { return fragment_.files; }
+  const std::optional<format::RowIdSequence>& row_ids() const { return fragment_.row_ids; }
+  bool IsLive(uint64_t row) const { return row < physical_rows() && !dead_.Contains(row); }
+
+  /// Reads the rows of one top-level field; `ranges` as LanceFile::ReadRows wants them. A field
+  /// that no file has reads as null.
+  arrow::Result<std::shared_ptr<arrow::Array>> ReadColumn(const format::Field& field,
+                                                          std::span<const format::RowRange> ranges);
+
+ private:
+  struct OpenFile {
+    io::Location location;
+    std::mutex mutex;
+    std::shared_ptr<format::LanceFile> file;
+  };
+
+  Fragment(format::Fragment fragment, std::shared_ptr<io::IoCounters> counters)
+      : fragment_(std::move(fragment)),
+        counters_(std::move(counters)),
+        open_files_(fragment_.files.size()) {}
+
+  /// The number of the data file that holds the field; nothing when none does.
+  arrow::Result<std::optional<size_t>> FileOf(const format::Field& field) const;
+  arrow::Result<std::shared_ptr<format::LanceFile>> Open(size_t number);
+
+  const format::Fragment fragment_;
+  const std::shared_ptr<io::IoCounters> counters_;
+  format::DeadRows dead_;
+  std::vector<OpenFile> open_files_;
+};
+
+}  // namespace kinjo::dataset

@@ -1,0 +1,41 @@
+#include "dataset/fragment_scan.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace kinjo::dataset {
+
+arrow::Result<ScanBatch> FragmentScan::Next() {
+  std::vector<format::RowRange> ranges;
+  uint64_t rows = 0;
+  Fragment* fragment = nullptr;
+  // A window that is wholly dead gives no batch: go on to the next.
+  while (rows == 0) {
+    if (fragment_ == fragments_.size()) return ScanBatch{};
+    fragment = fragments_[fragment_];
+    const uint64_t end = row_ + std::min(batch_rows_, fragment->physical_rows() - row_);
+    ranges.clear();
+    rows = fragment->dead().AppendLiveRanges(row_, end, &ranges);
+    row_ = end;
+    if (row_ == fragment->physical_rows()) {
+      ++fragment_;
+      row_ = 0;
+    }
+  }
+  ScanBatch result;
+  result.addresses.reserve(rows);
+  const RowAddress base = fragment->id() << 32;
+  for (const format::RowRange& range : ranges) {
+    for (uint64_t row = range.begin; row < range.end; ++row) result.addresses.push_back(base | row);
+  }
+  arrow::ArrayVector arrays;
+  for (const format::Field* field : fields_) {
+    ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Array> array,
+                          fragment->ReadColumn(*field, ranges));
+    arrays.push_back(std::move(array));
+  }
+  result.batch = arrow::RecordBatch::Make(schema_, static_cast<int64_t>(rows), std::move(arrays));
+  return result;
+}
+
+}  // namespace kinjo::dataset

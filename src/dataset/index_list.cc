@@ -1,0 +1,223 @@
+#include "dataset/index_list.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "arrow/type.h"
+#include "format/index_file/index_files.h"
+#include "format/proto/table_messages.h"
+#include "format/schema.h"
+
+namespace kinjo::dataset {
+namespace {
+
+constexpr char kFragmentReuse[] = "__lance_frag_reuse";
+constexpr char kVectorDetails[] = "VectorIndexDetails";
+constexpr int32_t kNewestIndexVersion = 2;
+/// By the numbers of VectorIndexDetails.metric_type.
+constexpr const char* kMetrics[] = {"l2", "cosine", "dot", "hamming"};
+
+/// What one entry says about the index that it belongs to.
+struct Judgement {
+  std::string type;
+  std::string metric;
+  std::string unusable_reason;
+};
+
+std::string TypeName(const format::proto::VectorIndexDetailsMessage& details) {
+  using Quantizer = format::proto::VectorIndexDetailsMessage::Quantizer;
+  const std::string prefix = details.has_hnsw ? "IVF_HNSW_" : "IVF_";
+  switch (details.quantizer) {
+    case Quantizer::kPq:
+      return prefix + "PQ";
+    case Quantizer::kSq:
+      return prefix + "SQ";
+    case Quantizer::kRq:
+      return prefix + "RQ";
+    case Quantizer::kFlat:
+      return prefix + "FLAT";
+    case Quantizer::kUnknown:
+      return {};
+  }
+  return {};
+}
+
+/// Dotted path of the field with this id; "" when there is none.
+std::string PathOf(const std::vector<format::Field>& fields, int32_t id) {
+  for (const format::Field& field : fields) {
+    if (field.id == id) return field.name;
+    const std::string below = PathOf(field.children, id);
+    if (!below.empty()) return field.name + "." + below;
+  }
+  return {};
+}
+
+/// Why vectors of this column can't be searched; "" when they can.
+std::string CheckColumn(const format::Schema& schema, const format::IndexEntry& entry) {
+  if (entry.fields.empty()) return "its entry names no column";
+  const format::Field* field = schema.FindId(entry.fields.front());
+  if (field == nullptr) {
+    return base::Concat("its column (field id ", entry.fields.front(), ") was dropped");
+  }
+  const arrow::Result<std::shared_ptr<arrow::DataType>> type = format::ToArrowType(*field);
+  if (!type.ok()) return base::MessageOf(type.status());
+  if ((*type)->id() != arrow::Type::FIXED_SIZE_LIST) {
+    return base::Concat("its column has the type ", (*type)->ToString(),
+                        ", this build searches fixed-size lists");
+  }
+  return {};
+}
+
+class Lister {
+ public:
+  Lister(const format::Manifest& manifest, const BaseLocations& locations,
+         const FragmentTable& fragments, const std::shared_ptr<io::IoCounters>& counters)
+      : manifest_(manifest), locations_(locations), fragments_(fragments), counters_(counters) {}
+
+  IndexList Run() {
+    for (const format::IndexEntry& entry : manifest_.indexes) {
+      if (entry.name.starts_with("__lance_")) {
+        stale_ = stale_ || entry.name == kFragmentReuse;
+      } else if (IsVectorIndex(entry)) {
+        Add(entry);
+      }
+    }
+    if (stale_ || manifest_.tagged_fragment_reuse) {
+      for (IndexInfo& index : list_.indexes) {
+        index.unusable_reason =
+            "fragments were compacted with a deferred index remap, so its row addresses are stale; "
+            "optimize the dataset's indexes";
+      }
+    }
+    return std::move(list_);
+  }
+
+ private:
+  /// Entries without details (written by old versions) count when their column holds vectors.
+  bool IsVectorIndex(const format::IndexEntry& entry) const {
+    if (entry.details_type.has_value() && !entry.details_type->empty()) {
+      return *entry.details_type == kVectorDetails;
+    }
+    if (entry.fields.empty()) return false;
+    const format::Field* field = manifest_.schema.FindId(entry.fields.front());
+    return field != nullptr && field->logical_type.starts_with("fixed_size_list:");
+  }
+
+  void Add(const format::IndexEntry& entry) {
+    const Judgement judgement = Judge(entry);
+    const std::string column =
+        entry.fields.empty() ? "" : PathOf(manifest_.schema.fields, entry.fields.front());
+    auto index = std::find_if(list_.indexes.begin(), list_.indexes.end(),
+                              [&](const IndexInfo& info) { return info.name == entry.name; });
+    if (index == list_.indexes.end()) {
+      index = list_.indexes.insert(
+          index, IndexInfo{entry.name, column, judgement.type, judgement.metric, {}, {}});
+    }
+    std::string reason = judgement.unusable_reason;
+    if (reason.empty() && (index->column != column || index->type != judgement.type ||
+                           index->metric != judgement.metric)) {
+      reason = "its segments differ in column, type or metric";
+    }
+    IndexSegmentInfo segment;
+    segment.uuid = entry.uuid;
+    segment.dataset_version = entry.dataset_version;
+    segment.fragment_ids = LiveFragments(entry);
+    std::set<uint64_t>& claimed = claimed_[entry.name];
+    for (const uint64_t id : segment.fragment_ids) {
+      if (!claimed.insert(id).second && reason.empty()) {
+        reason = base::Concat("two of its segments cover fragment ", id);
+      }
+    }
+    index->segments.push_back(std::move(segment));
+    if (index->unusable_reason.empty()) index->unusable_reason = std::move(reason);
+  }
+
+  std::vector<uint64_t> LiveFragments(const format::IndexEntry& entry) const {
+    std::vector<uint64_t> ids;
+    if (!entry.fragments.has_value()) return ids;
+    for (const Fragment* fragment : fragments_.fragments()) {
+      if (entry.fragments->Contains(static_cast<uint32_t>(fragment->id()))) {
+        ids.push_back(fragment->id());
+      }
+    }
+    return ids;
+  }
+
+  Judgement Judge(const format::IndexEntry& entry) {
+    Judgement judgement;
+    arrow::Result<io::Location> folder = locations_.Index(entry.uuid, entry.base_id);
+    if (!folder.ok()) {
+      judgement.unusable_reason = base::MessageOf(folder.status());
+      return judgement;
+    }
+    list_.folders.emplace(entry.uuid, *folder);
+    TellTypeFromDetails(entry, &judgement);
+    judgement.unusable_reason = CheckEntry(entry);
+    if (!judgement.unusable_reason.empty()) return judgement;
+    if (judgement.type.empty()) TellTypeFromFiles(*folder, &judgement);
+    if (!judgement.unusable_reason.empty()) return judgement;
+    if (judgement.type != "IVF_FLAT" && judgement.type != "IVF_PQ") {
+      judgement.unusable_reason =
+          base::Concat("its type is ", judgement.type, ", this build searches IVF_FLAT and IVF_PQ");
+    } else if (judgement.metric == "hamming") {
+      judgement.unusable_reason = "its metric is hamming, this build searches l2, cosine and dot";
+    }
+    return judgement;
+  }
+
+  static void TellTypeFromDetails(const format::IndexEntry& entry, Judgement* judgement) {
+    format::proto::VectorIndexDetailsMessage details;
+    const bool told = entry.details_type == kVectorDetails &&
+                      format::proto::ParseVectorIndexDetails(entry.details, &details) &&
+                      details.metric_type < std::size(kMetrics);
+    if (!told) return;
+    judgement->type = TypeName(details);
+    if (judgement->type.empty()) return;
+    judgement->metric = kMetrics[details.metric_type];
+  }
+
+  std::string CheckEntry(const format::IndexEntry& entry) const {
+    if (entry.index_version.value_or(0) > kNewestIndexVersion) {
+      return base::Concat("its index version is ", *entry.index_version,
+                          ", this build knows up to ", kNewestIndexVersion);
+    }
+    if (entry.has_covering_fields) return "it has covering columns, which this build doesn't know";
+    if (!entry.fragments.has_value()) {
+      return "its entry doesn't say which fragments it covers; build it again";
+    }
+    if (!entry.files.empty() &&
+        std::find(entry.files.begin(), entry.files.end(), "auxiliary.idx") == entry.files.end()) {
+      return "it has legacy index files (no auxiliary.idx); build it again";
+    }
+    return CheckColumn(manifest_.schema, entry);
+  }
+
+  void TellTypeFromFiles(const io::Location& folder, Judgement* judgement) const {
+    const auto files = format::IndexFiles::Open(folder, counters_);
+    if (!files.ok()) {
+      judgement->unusable_reason = base::MessageOf(files.status());
+      return;
+    }
+    judgement->type = (*files)->ivf().index_type;
+    judgement->metric = (*files)->ivf().distance_type;
+  }
+
+  const format::Manifest& manifest_;
+  const BaseLocations& locations_;
+  const FragmentTable& fragments_;
+  const std::shared_ptr<io::IoCounters>& counters_;
+  IndexList list_;
+  std::map<std::string, std::set<uint64_t>> claimed_;  ///< fragments by index name
+  bool stale_ = false;
+};
+
+}  // namespace
+
+IndexList ListVectorIndexes(const format::Manifest& manifest, const BaseLocations& locations,
+                            const FragmentTable& fragments,
+                            const std::shared_ptr<io::IoCounters>& counters) {
+  return Lister(manifest, locations, fragments, counters).Run();
+}
+
+}  // namespace kinjo::dataset
