@@ -111,6 +111,11 @@ arrow::Status Column::LoadIndexes(std::span<const Touched> touched) {
 
 arrow::Status Column::Read(const LeafColumn& leaf, std::span<const RowRange> ranges,
                            ColumnSink* sink) {
+  // Also when the column was opened for another field: field ids and columns come from a manifest.
+  if (!ranges.empty() && ranges.back().end > first_rows_.back()) {
+    return Where{.path = &reader_->path(), .column = number_}.Corrupt(
+        "rows up to ", ranges.back().end, " of a column of ", first_rows_.back());
+  }
   std::vector<PageRows> rows;
   std::vector<Touched> touched = FindPages(ranges, &rows);
   ARROW_RETURN_NOT_OK(LoadIndexes(touched));

@@ -48,4 +48,27 @@ bool FsstDecoder::Decode(Bytes value, uint8_t* out, size_t* length) const {
   return true;
 }
 
+arrow::Status ExpandFsst(const FsstDecoder& decoder, const Where& where, Scratch* scratch,
+                         ValueBlock* block) {
+  const uint64_t count = block->num_values;
+  const uint64_t total = block->offset(count) - block->offset(0);
+  uint8_t* bytes = scratch->Take(total * FsstDecoder::kMaxExpansion + FsstDecoder::kSlack);
+  uint8_t* offsets = scratch->Take((count + 1) * 8);
+  uint64_t end = 0;
+  uint64_t from = block->offset(0);
+  std::memcpy(offsets, &end, 8);
+  for (uint64_t i = 0; i < count; ++i) {
+    const uint64_t to = block->offset(i + 1);
+    size_t length = 0;
+    if (!decoder.Decode(Bytes(block->bytes + from, to - from), bytes + end, &length)) {
+      return where.Corrupt("value ", i, " isn't a sequence of FSST codes");
+    }
+    end += length;
+    from = to;
+    std::memcpy(offsets + (i + 1) * 8, &end, 8);
+  }
+  block->SetVariable(bytes, offsets, 8, count);
+  return arrow::Status::OK();
+}
+
 }  // namespace kinjo::format::file

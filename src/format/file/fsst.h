@@ -11,6 +11,8 @@
 #include <string_view>
 
 #include "format/file/bytes.h"
+#include "format/file/scratch.h"
+#include "format/file/value_block.h"
 
 namespace kinjo::format::file {
 
@@ -33,5 +35,9 @@ class FsstDecoder {
   std::array<uint8_t, 256> lengths_{};
   bool compressed_ = false;
 };
+
+/// Decodes every value of a variable-width block; it then borrows `scratch`.
+arrow::Status ExpandFsst(const FsstDecoder& decoder, const Where& where, Scratch* scratch,
+                         ValueBlock* block);
 
 }  // namespace kinjo::format::file

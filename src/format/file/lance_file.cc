@@ -6,6 +6,7 @@
 #include "arrow/array/util.h"
 #include "format/file/column.h"
 #include "format/file/container.h"
+#include "format/file/field_read_v20.h"
 #include "format/file/nested.h"
 
 namespace kinjo::format {
@@ -13,15 +14,17 @@ namespace kinjo::format {
 namespace {
 
 using file::Column;
+using file::ListColumn;
 using file::Where;
 
-class OpenLanceFile final : public LanceFile {
+class OpenLanceFile final : public LanceFile, private file::ColumnSource {
  public:
   OpenLanceFile(std::shared_ptr<io::RandomReader> reader, file::Container container)
       : reader_(std::move(reader)),
         container_(std::move(container)),
         own_columns_(file::NumberColumns(container_.schema, container_.version)),
-        columns_(container_.columns.size()) {}
+        columns_(container_.columns.size()),
+        list_columns_(container_.columns.size()) {}
 
   FileVersion version() const override { return container_.version; }
   uint64_t num_rows() const override { return container_.num_rows; }
@@ -42,13 +45,16 @@ class OpenLanceFile final : public LanceFile {
  private:
   arrow::Status CheckRanges(const Field& field, std::span<const RowRange> ranges) const;
   arrow::Result<proto::ColumnMetadata> ReadMetadata(uint32_t column) const;
-  arrow::Result<std::shared_ptr<Column>> OpenColumn(uint32_t number);
+  arrow::Result<std::shared_ptr<Column>> OpenColumn(uint32_t number, uint64_t rows) override;
+  arrow::Result<std::shared_ptr<ListColumn>> OpenListColumn(uint32_t number,
+                                                            uint64_t rows) override;
 
   const std::shared_ptr<io::RandomReader> reader_;
   const file::Container container_;
   const ColumnMap own_columns_;
   std::mutex mutex_;  // guards the pointers, not what they point to
   std::vector<std::shared_ptr<Column>> columns_;
+  std::vector<std::shared_ptr<ListColumn>> list_columns_;
 };
 
 arrow::Result<std::shared_ptr<arrow::Buffer>> OpenLanceFile::ReadGlobalBuffer(int number) {
@@ -74,17 +80,29 @@ arrow::Result<proto::ColumnMetadata> OpenLanceFile::ReadMetadata(uint32_t column
   return metadata;
 }
 
-arrow::Result<std::shared_ptr<Column>> OpenLanceFile::OpenColumn(uint32_t number) {
+arrow::Result<std::shared_ptr<Column>> OpenLanceFile::OpenColumn(uint32_t number, uint64_t rows) {
   if (number < num_columns()) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (columns_[number] != nullptr) return columns_[number];
   }
   ARROW_ASSIGN_OR_RAISE(auto metadata, ReadMetadata(number));
-  ARROW_ASSIGN_OR_RAISE(auto column,
-                        Column::Make(reader_, number, num_rows(), std::move(metadata)));
+  ARROW_ASSIGN_OR_RAISE(auto column, Column::Make(reader_, number, rows, std::move(metadata)));
   const std::lock_guard<std::mutex> lock(mutex_);
   if (columns_[number] == nullptr) columns_[number] = std::move(column);
   return columns_[number];
+}
+
+arrow::Result<std::shared_ptr<ListColumn>> OpenLanceFile::OpenListColumn(uint32_t number,
+                                                                         uint64_t rows) {
+  if (number < num_columns()) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (list_columns_[number] != nullptr) return list_columns_[number];
+  }
+  ARROW_ASSIGN_OR_RAISE(auto metadata, ReadMetadata(number));
+  ARROW_ASSIGN_OR_RAISE(auto column, ListColumn::Make(reader_, number, rows, metadata));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (list_columns_[number] == nullptr) list_columns_[number] = std::move(column);
+  return list_columns_[number];
 }
 
 arrow::Status OpenLanceFile::CheckRanges(const Field& field,
@@ -105,6 +123,11 @@ arrow::Result<std::shared_ptr<arrow::Array>> OpenLanceFile::ReadRows(
   ARROW_RETURN_NOT_OK(CheckRanges(field, ranges));
   uint64_t total = 0;
   for (const RowRange& range : ranges) total += range.end - range.begin;
+  if (version().minor == 0) {
+    ARROW_ASSIGN_OR_RAISE(auto data,
+                          file::ReadFieldV20(field, columns, ranges, num_rows(), path(), this));
+    return arrow::MakeArray(std::move(data));
+  }
   ARROW_ASSIGN_OR_RAISE(const file::FieldPlan plan, file::PlanField(field, columns));
   if (plan.leaves.empty()) {
     return arrow::MakeArrayOfNull(plan.root.type, static_cast<int64_t>(total));
@@ -113,7 +136,7 @@ arrow::Result<std::shared_ptr<arrow::Array>> OpenLanceFile::ReadRows(
   for (const file::StoredLeaf& leaf : plan.leaves) {
     sinks.push_back(std::make_unique<file::ColumnSink>(leaf.shape, total));
     if (total == 0) continue;
-    ARROW_ASSIGN_OR_RAISE(auto column, OpenColumn(leaf.column));
+    ARROW_ASSIGN_OR_RAISE(auto column, OpenColumn(leaf.column, num_rows()));
     ARROW_RETURN_NOT_OK(column->Read(leaf.shape, ranges, sinks.back().get()));
   }
   ARROW_ASSIGN_OR_RAISE(auto data, file::BuildArray(plan, &sinks, total, path()));

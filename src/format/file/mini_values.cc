@@ -31,29 +31,6 @@ arrow::Status DecodeVariable(Bytes buffer, uint32_t width, uint64_t num_values, 
   return arrow::Status::OK();
 }
 
-arrow::Status DecodeFsst(const FsstDecoder& decoder, const Where& where, Scratch* scratch,
-                         ValueBlock* block) {
-  const uint64_t count = block->num_values;
-  const uint64_t total = block->offset(count) - block->offset(0);
-  uint8_t* bytes = scratch->Take(total * FsstDecoder::kMaxExpansion + FsstDecoder::kSlack);
-  uint8_t* offsets = scratch->Take((count + 1) * 8);
-  uint64_t end = 0;
-  uint64_t from = block->offset(0);
-  std::memcpy(offsets, &end, 8);
-  for (uint64_t i = 0; i < count; ++i) {
-    const uint64_t to = block->offset(i + 1);
-    size_t length = 0;
-    if (!decoder.Decode(Bytes(block->bytes + from, to - from), bytes + end, &length)) {
-      return where.Corrupt("value ", i, " isn't a sequence of FSST codes");
-    }
-    end += length;
-    from = to;
-    std::memcpy(offsets + (i + 1) * 8, &end, 8);
-  }
-  block->SetVariable(bytes, offsets, 8, count);
-  return arrow::Status::OK();
-}
-
 // Stream k holds byte k of every value.
 arrow::Status JoinByteStreams(const Where& where, Scratch* scratch, ValueBlock* block) {
   const uint64_t width = block->bits_per_value / 8;
@@ -206,7 +183,7 @@ arrow::Status MiniBlockCodec::DecodeNode(size_t number, std::span<const Bytes> b
     case Kind::kFsst:
       ARROW_RETURN_NOT_OK(DecodeNode(number + 1, buffers, num_values, where, scratch, block));
       if (!block->variable) return where.Corrupt("FSST over values of fixed width");
-      return DecodeFsst(*node.fsst, where, scratch, block);
+      return ExpandFsst(*node.fsst, where, scratch, block);
     case Kind::kByteStreamSplit:
       ARROW_RETURN_NOT_OK(DecodeNode(number + 1, buffers, num_values, where, scratch, block));
       return JoinByteStreams(where, scratch, block);

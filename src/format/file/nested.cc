@@ -16,6 +16,7 @@ arrow::Status AddLeaf(const Field& field, uint32_t column, SchemaLayers layers_f
                       FieldNode* node, FieldPlan* plan) {
   StoredLeaf leaf{.field = &field, .column = column, .shape = {}};
   ARROW_ASSIGN_OR_RAISE(leaf.shape.type, MakeLeafType(field.name, StoredType(node->type)));
+  leaf.shape.is_dictionary = node->type->id() == arrow::Type::DICTIONARY;
   leaf.shape.layers.assign(layers_from_top.rbegin(), layers_from_top.rend());
   node->kind = FieldNode::Kind::kLeaf;
   node->leaf = plan->leaves.size();

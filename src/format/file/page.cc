@@ -6,7 +6,16 @@ namespace kinjo::format::file {
 
 arrow::Result<std::unique_ptr<Page>> MakePage(const proto::Encoding& encoding, PagePlace place) {
   constexpr std::string_view kLayoutUrl = "/lance.encodings21.PageLayout";
-  if (encoding.kind != proto::Encoding::Kind::kDirect || encoding.type_url != kLayoutUrl) {
+  constexpr std::string_view kArrayUrl = "/lance.encodings.ArrayEncoding";
+  const bool direct = encoding.kind == proto::Encoding::Kind::kDirect;
+  if (direct && encoding.type_url == kArrayUrl) {
+    proto::ArrayEncoding array;
+    if (!proto::ParseArrayEncoding(encoding.value, &array)) {
+      return place.where.Corrupt("malformed page encoding");
+    }
+    return MakeArrayPage(array, std::move(place));
+  }
+  if (!direct || encoding.type_url != kLayoutUrl) {
     return place.where.NotSupported("page encoding '", encoding.type_url, "'");
   }
   proto::PageLayout layout;

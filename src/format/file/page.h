@@ -25,6 +25,7 @@ namespace kinjo::format::file {
 struct LeafColumn {
   LeafType type;
   SchemaLayers layers;  ///< of the leaf and of the structs and lists above it, innermost first
+  bool is_dictionary = false;  ///< the schema says Arrow's dictionary type; `type` is its values'
 };
 
 /// Collects what is read of one leaf column.
@@ -76,6 +77,9 @@ arrow::Result<std::unique_ptr<Page>> MakeMiniBlockPage(proto::MiniBlockLayout la
 arrow::Result<std::unique_ptr<Page>> MakeFullZipPage(proto::FullZipLayout layout, PagePlace place);
 arrow::Result<std::unique_ptr<Page>> MakeConstantPage(proto::ConstantLayout layout,
                                                       PagePlace place);
+/// A leaf page of version 2.0.
+arrow::Result<std::unique_ptr<Page>> MakeArrayPage(const proto::ArrayEncoding& encoding,
+                                                   PagePlace place);
 
 /// Makes the page of a layout message; `not_supported` names layouts that aren't read.
 arrow::Result<std::unique_ptr<Page>> MakePage(const proto::Encoding& encoding, PagePlace place);

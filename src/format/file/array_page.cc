@@ -1,0 +1,347 @@
+// Leaf pages of version 2.0: a tree of array encodings over whole buffers. Made by MakeArrayPage
+// (page.h). docs/format/data-file.md has the shapes that are read.
+//
+// Rows are read from the multiple of 8 at or below the first one asked for, so that every part,
+// bitmaps and vectors of bits included, starts at a byte.
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "format/file/binary_part.h"
+#include "format/file/flat_part.h"
+#include "format/file/page.h"
+
+namespace kinjo::format::file {
+
+namespace {
+
+using proto::ArrayEncoding;
+using Kind = ArrayEncoding::Kind;
+using Nulls = ArrayEncoding::Nulls;
+
+// One fixed-size-list level.
+struct ListLevel {
+  uint64_t items_per_value = 0;  // of a row, product of the dimensions down to this level
+  std::optional<FlatPart> validity;
+};
+
+struct Shape {
+  bool all_null = false;
+  std::optional<FlatPart> validity;
+  std::vector<ListLevel> levels;
+  std::optional<FlatPart> values;    // fixed width, or indices of the dictionary
+  std::optional<BinaryPart> binary;  // variable width, or items of the dictionary
+  uint64_t num_items = 0;            // of the dictionary
+  bool is_dictionary() const { return values && binary; }
+};
+
+class ArrayPage final : public Page {
+ public:
+  ArrayPage(Shape shape, PagePlace place) : shape_(std::move(shape)), place_(std::move(place)) {}
+
+  arrow::Result<std::unique_ptr<PageRead>> Start(const LeafColumn& leaf,
+                                                 std::span<const PageRows> rows) const override;
+
+  const Shape& shape() const { return shape_; }
+  const PagePlace& place() const { return place_; }
+
+ private:
+  const Shape shape_;
+  const PagePlace place_;
+};
+
+class ArrayPageRead final : public PageRead {
+ public:
+  ArrayPageRead(const ArrayPage& page, bool arrow_dictionary, PageLevels levels,
+                std::span<const PageRows> rows)
+      : page_(page),
+        shape_(page.shape()),
+        where_(page.place().where),
+        arrow_dictionary_(arrow_dictionary),
+        levels_(std::move(levels)),
+        rows_(rows) {}
+
+  arrow::Status PlanLookups(std::vector<io::ByteRange>* ranges) override;
+  arrow::Status PlanData(Buffers lookups, std::vector<io::ByteRange>* ranges) override;
+  arrow::Status Decode(Buffers data, Scratch* scratch, ColumnSink* sink) override;
+
+ private:
+  static uint64_t Aligned(uint64_t row) { return row & ~uint64_t{7}; }
+
+  arrow::Status Plan(const FlatPart& part, uint64_t begin, uint64_t end,
+                     std::vector<io::ByteRange>* ranges) const;
+  arrow::Result<Bytes> Take(const FlatPart& part, uint64_t begin, uint64_t end);
+  arrow::Status DecodeFixed(const PageRows& range, ColumnSink* sink);
+  arrow::Status DecodeBinary(size_t number, ColumnSink* sink);
+  arrow::Status DecodeDictionary(const PageRows& range, ColumnSink* sink);
+  arrow::Status AppendLevels(uint64_t count, bool any_null, ColumnSink* sink);
+
+  const ArrayPage& page_;
+  const Shape& shape_;
+  const Where where_;
+  const bool arrow_dictionary_;
+  const PageLevels levels_;
+  const std::span<const PageRows> rows_;
+  std::vector<BinaryRows> binary_rows_;  // one a range; of a dictionary, one for all items
+  // While decoding.
+  Buffers data_;
+  size_t next_ = 0;
+  Scratch* scratch_ = nullptr;
+  std::vector<uint16_t> def_;
+};
+
+arrow::Result<std::unique_ptr<PageRead>> ArrayPage::Start(const LeafColumn& leaf,
+                                                          std::span<const PageRows> rows) const {
+  const bool variable = leaf.type.kind == LeafType::Kind::kVariable;
+  std::vector<uint64_t> items;
+  for (const ListLevel& level : shape_.levels) items.push_back(level.items_per_value);
+  const bool fits = shape_.all_null || (variable == shape_.binary.has_value() &&
+                                        (variable || items == leaf.type.items_per_value));
+  if (!fits || leaf.layers.size() != 1) {
+    return place_.where.NotSupported("a page of this shape in a column of type ",
+                                     leaf.type.type->ToString());
+  }
+  ARROW_ASSIGN_OR_RAISE(PageLevels levels, PageLevels::Make({proto::RepDefLayer::kNullableItem},
+                                                            leaf.layers, place_.where));
+  return std::make_unique<ArrayPageRead>(*this, leaf.is_dictionary, std::move(levels), rows);
+}
+
+arrow::Status ArrayPageRead::Plan(const FlatPart& part, uint64_t begin, uint64_t end,
+                                  std::vector<io::ByteRange>* ranges) const {
+  ARROW_ASSIGN_OR_RAISE(const io::ByteRange slice, part.Slice(begin, end, where_));
+  ranges->push_back(slice);
+  return arrow::Status::OK();
+}
+
+arrow::Result<Bytes> ArrayPageRead::Take(const FlatPart& part, uint64_t begin, uint64_t end) {
+  return part.Open(ToBytes(*data_[next_++]), begin, end, where_, scratch_);
+}
+
+arrow::Status ArrayPageRead::PlanLookups(std::vector<io::ByteRange>* ranges) {
+  if (!shape_.binary) return arrow::Status::OK();
+  if (shape_.is_dictionary()) {
+    ARROW_ASSIGN_OR_RAISE(auto range, shape_.binary->EndsRange(0, shape_.num_items, where_));
+    ranges->push_back(range);
+    return arrow::Status::OK();
+  }
+  for (const PageRows& range : rows_) {
+    ARROW_ASSIGN_OR_RAISE(auto ends, shape_.binary->EndsRange(range.begin, range.end, where_));
+    ranges->push_back(ends);
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Status ArrayPageRead::PlanData(Buffers lookups, std::vector<io::ByteRange>* ranges) {
+  if (shape_.is_dictionary()) {
+    binary_rows_.emplace_back();
+    ARROW_RETURN_NOT_OK(
+        shape_.binary->ReadEnds(lookups[0], 0, shape_.num_items, where_, &binary_rows_.back()));
+    ARROW_ASSIGN_OR_RAISE(auto bytes, shape_.binary->BytesRange(binary_rows_.back(), where_));
+    ranges->push_back(bytes);
+  }
+  for (size_t i = 0; i < rows_.size(); ++i) {
+    const uint64_t begin = Aligned(rows_[i].begin);
+    const uint64_t end = rows_[i].end;
+    if (shape_.validity) ARROW_RETURN_NOT_OK(Plan(*shape_.validity, begin, end, ranges));
+    for (const ListLevel& level : shape_.levels) {
+      if (!level.validity) continue;
+      const uint64_t items = level.items_per_value;
+      ARROW_RETURN_NOT_OK(Plan(*level.validity, begin * items, end * items, ranges));
+    }
+    if (shape_.values) {
+      const uint64_t items = shape_.levels.empty() ? 1 : shape_.levels.back().items_per_value;
+      ARROW_RETURN_NOT_OK(Plan(*shape_.values, begin * items, end * items, ranges));
+    } else if (shape_.binary) {
+      binary_rows_.emplace_back();
+      BinaryRows* rows = &binary_rows_.back();
+      ARROW_RETURN_NOT_OK(shape_.binary->ReadEnds(lookups[i], rows_[i].begin, end, where_, rows));
+      ARROW_ASSIGN_OR_RAISE(auto bytes, shape_.binary->BytesRange(*rows, where_));
+      ranges->push_back(bytes);
+    }
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Status ArrayPageRead::Decode(Buffers data, Scratch* scratch, ColumnSink* sink) {
+  data_ = data;
+  next_ = 0;
+  scratch_ = scratch;
+  scratch_->Reset();
+  if (shape_.is_dictionary()) {
+    ARROW_RETURN_NOT_OK(
+        shape_.binary->ReadBytes(ToBytes(*data_[next_++]), where_, scratch_, &binary_rows_[0]));
+  }
+  for (size_t i = 0; i < rows_.size(); ++i) {
+    const uint64_t count = rows_[i].end - rows_[i].begin;
+    def_.assign(count, 0);
+    if (shape_.all_null) {
+      def_.assign(count, 1);
+      ARROW_RETURN_NOT_OK(AppendLevels(count, true, sink));
+      ARROW_RETURN_NOT_OK(sink->values.AppendEmpty(count));
+    } else if (shape_.is_dictionary()) {
+      ARROW_RETURN_NOT_OK(DecodeDictionary(rows_[i], sink));
+    } else if (shape_.binary) {
+      scratch_->Reset();
+      ARROW_RETURN_NOT_OK(DecodeBinary(i, sink));
+    } else {
+      scratch_->Reset();
+      ARROW_RETURN_NOT_OK(DecodeFixed(rows_[i], sink));
+    }
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Status ArrayPageRead::AppendLevels(uint64_t count, bool any_null, ColumnSink* sink) {
+  return sink->levels.Append(levels_, nullptr, any_null ? def_.data() : nullptr, count, where_);
+}
+
+arrow::Status ArrayPageRead::DecodeFixed(const PageRows& range, ColumnSink* sink) {
+  const uint64_t begin = Aligned(range.begin);
+  const uint64_t skip = range.begin - begin;
+  const uint64_t count = range.end - range.begin;
+  if (shape_.validity) {
+    ARROW_ASSIGN_OR_RAISE(const Bytes bits, Take(*shape_.validity, begin, range.end));
+    for (uint64_t i = 0; i < count; ++i) def_[i] = !BitAt(bits.data(), skip + i);
+  }
+  std::vector<ValueBlock::ItemValidity> item_validity;
+  uint64_t items = 1;
+  for (const ListLevel& level : shape_.levels) {
+    items = level.items_per_value;
+    const uint8_t* bits = nullptr;
+    if (level.validity) {
+      ARROW_ASSIGN_OR_RAISE(const Bytes taken,
+                            Take(*level.validity, begin * items, range.end * items));
+      bits = taken.data();
+    }
+    item_validity.push_back({items, bits});
+  }
+  ARROW_ASSIGN_OR_RAISE(const Bytes values, Take(*shape_.values, begin * items, range.end * items));
+  ValueBlock block;
+  block.SetFixed(values.data(), shape_.values->bits * items, range.end - begin);
+  block.item_validity = std::move(item_validity);
+  ARROW_RETURN_NOT_OK(AppendLevels(count, shape_.validity.has_value(), sink));
+  return sink->values.Append(block, skip, count, where_);
+}
+
+arrow::Status ArrayPageRead::DecodeBinary(size_t number, ColumnSink* sink) {
+  BinaryRows* rows = &binary_rows_[number];
+  if (shape_.validity) {
+    // Nulls of strings lie in their offsets; a bitmap beside them was never seen.
+    return where_.NotSupported("variable-width values with a validity bitmap");
+  }
+  ARROW_RETURN_NOT_OK(shape_.binary->ReadBytes(ToBytes(*data_[next_++]), where_, scratch_, rows));
+  const uint64_t count = rows->is_null.size();
+  bool any_null = false;
+  for (uint64_t i = 0; i < count; ++i) {
+    def_[i] = rows->is_null[i];
+    any_null |= rows->is_null[i];
+  }
+  ARROW_RETURN_NOT_OK(AppendLevels(count, any_null, sink));
+  return sink->values.Append(rows->block, 0, count, where_);
+}
+
+// The index of a plain string column counts from 1 and 0 is null; that of a column of Arrow's
+// dictionary type counts from 0 and a null is an item that is null.
+arrow::Status ArrayPageRead::DecodeDictionary(const PageRows& range, ColumnSink* sink) {
+  const BinaryRows& items = binary_rows_[0];
+  const uint64_t begin = Aligned(range.begin);
+  const uint64_t count = range.end - range.begin;
+  const auto width = static_cast<uint32_t>(shape_.values->bits / 8);
+  ARROW_ASSIGN_OR_RAISE(const Bytes indices, Take(*shape_.values, begin, range.end));
+  bool any_null = false;
+  for (uint64_t i = 0; i < count; ++i) {
+    uint64_t item = LoadUnsigned(indices.data() + (range.begin - begin + i) * width, width);
+    bool is_null = false;
+    if (!arrow_dictionary_) {
+      is_null = item == 0;
+      --item;
+    }
+    if (!is_null && item >= items.is_null.size()) {
+      return where_.Corrupt("dictionary index ", item, " of ", items.is_null.size(), " items");
+    }
+    is_null = is_null || items.is_null[item];
+    def_[i] = is_null;
+    any_null |= is_null;
+    ARROW_RETURN_NOT_OK(is_null ? sink->values.AppendEmpty(1)
+                                : sink->values.Append(items.block, item, 1, where_));
+  }
+  return AppendLevels(count, any_null, sink);
+}
+
+// Reads the encodings of a leaf into a shape.
+class ShapeMaking {
+ public:
+  explicit ShapeMaking(const PagePlace& place) : place_(place) {}
+
+  arrow::Result<Shape> Make(const ArrayEncoding& encoding) {
+    const ArrayEncoding* node = &encoding;
+    if (node->kind == Kind::kNullable && node->nulls == Nulls::kAll) {
+      shape_.all_null = true;
+      return std::move(shape_);
+    }
+    ARROW_RETURN_NOT_OK(OpenNullable(&node, &shape_.validity));
+    uint64_t items = 1;
+    while (node->kind == Kind::kFixedSizeList) {
+      if (node->dimension == 0 || !CheckedMultiply(items, node->dimension, &items) ||
+          items > UINT32_MAX || node->has_validity) {
+        return place_.where.NotSupported("encoding ", proto::Describe(encoding));
+      }
+      shape_.levels.push_back({items, std::nullopt});
+      node = &node->children[0];
+      ARROW_RETURN_NOT_OK(OpenNullable(&node, &shape_.levels.back().validity));
+    }
+    ARROW_RETURN_NOT_OK(AddValues(*node));
+    return std::move(shape_);
+  }
+
+ private:
+  // Steps through a nullable node and keeps its bitmap.
+  arrow::Status OpenNullable(const ArrayEncoding** node, std::optional<FlatPart>* validity) {
+    if ((*node)->kind != Kind::kNullable) return arrow::Status::OK();
+    if ((*node)->nulls == Nulls::kAll) {
+      return place_.where.NotSupported("encoding ", proto::Describe(**node), " inside a list");
+    }
+    if ((*node)->nulls == Nulls::kSome) {
+      ARROW_ASSIGN_OR_RAISE(*validity,
+                            FlatPart::Make((*node)->children[0], place_.buffers, place_.where));
+      if ((*validity)->bits != 1) return place_.where.Corrupt("validity of several bits");
+    }
+    *node = &(*node)->children.back();
+    return arrow::Status::OK();
+  }
+
+  arrow::Status AddValues(const ArrayEncoding& node) {
+    const Where& where = place_.where;
+    if (node.kind == Kind::kDictionary) {
+      ARROW_ASSIGN_OR_RAISE(shape_.values, FlatPart::Make(node.children[0], place_.buffers, where));
+      const uint64_t bits = shape_.values->bits;
+      if (bits != 8 && bits != 16 && bits != 32 && bits != 64) {
+        return where.NotSupported("dictionary indices of ", bits, " bits");
+      }
+      ARROW_ASSIGN_OR_RAISE(shape_.binary,
+                            BinaryPart::Make(node.children[1], place_.buffers, where));
+      shape_.num_items = node.num_items;
+      return arrow::Status::OK();
+    }
+    if (node.kind == Kind::kBinary || node.kind == Kind::kFsst) {
+      ARROW_ASSIGN_OR_RAISE(shape_.binary, BinaryPart::Make(node, place_.buffers, where));
+      return arrow::Status::OK();
+    }
+    ARROW_ASSIGN_OR_RAISE(shape_.values, FlatPart::Make(node, place_.buffers, where));
+    return arrow::Status::OK();
+  }
+
+  const PagePlace& place_;
+  Shape shape_;
+};
+
+}  // namespace
+
+arrow::Result<std::unique_ptr<Page>> MakeArrayPage(const proto::ArrayEncoding& encoding,
+                                                   PagePlace place) {
+  ARROW_ASSIGN_OR_RAISE(Shape shape, ShapeMaking(place).Make(encoding));
+  return std::make_unique<ArrayPage>(std::move(shape), std::move(place));
+}
+
+}  // namespace kinjo::format::file

@@ -1,0 +1,30 @@
+// Fields of version 2.0 files: structs and lists own columns, and are read from the top down: the
+// ends of the lists first, then the items that they name.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "arrow/array.h"
+#include "format/file/column.h"
+#include "format/file/list_column.h"
+#include "format/schema.h"
+
+namespace kinjo::format::file {
+
+/// Opens columns by number; `num_rows` is what the column must hold.
+class ColumnSource {
+ public:
+  virtual ~ColumnSource() = default;
+  virtual arrow::Result<std::shared_ptr<Column>> OpenColumn(uint32_t number, uint64_t num_rows) = 0;
+  virtual arrow::Result<std::shared_ptr<ListColumn>> OpenListColumn(uint32_t number,
+                                                                    uint64_t num_rows) = 0;
+};
+
+/// Reads `ranges` (rising, none empty) of a field whose column has `num_rows` rows.
+arrow::Result<std::shared_ptr<arrow::ArrayData>> ReadFieldV20(
+    const Field& field, const ColumnMap& columns, std::span<const RowRange> ranges,
+    uint64_t num_rows, const std::string& path, ColumnSource* source);
+
+}  // namespace kinjo::format::file

@@ -1,0 +1,61 @@
+// A list column of version 2.0: the ends of the lists. The items are a column of their own.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "format/file/flat_part.h"
+#include "format/file/lance_file.h"
+#include "format/proto/file_messages.h"
+#include "io/random_reader.h"
+
+namespace kinjo::format::file {
+
+/// Where the items of some lists lie.
+struct ListRows {
+  std::vector<uint64_t> lengths;
+  std::vector<bool> is_null;
+  std::vector<RowRange> items;  ///< rows of the item column; rising, neighbours joined
+};
+
+/// Immutable; thread-safe. In each page the ends count from 0, and those of null lists have the
+/// null adjustment added.
+class ListColumn {
+ public:
+  static arrow::Result<std::shared_ptr<ListColumn>> Make(std::shared_ptr<io::RandomReader> reader,
+                                                         uint32_t number, uint64_t num_rows,
+                                                         const proto::ColumnMetadata& metadata);
+
+  uint64_t num_items() const { return num_items_; }
+
+  /// Reads rows (rising, within the column, none empty).
+  arrow::Result<ListRows> Read(std::span<const RowRange> ranges) const;
+
+ private:
+  struct Page {
+    Where where;
+    FlatPart ends;
+    uint64_t null_adjustment = 0;
+    uint64_t first_row = 0;
+    uint64_t num_rows = 0;
+    uint64_t first_item = 0;
+    uint64_t num_items = 0;
+  };
+  // Rows [begin, end) of one page.
+  struct Piece {
+    size_t page = 0;
+    uint64_t begin = 0;
+    uint64_t end = 0;
+  };
+
+  explicit ListColumn(std::shared_ptr<io::RandomReader> reader) : reader_(std::move(reader)) {}
+  static arrow::Status ReadPiece(const Page& page, const Piece& piece, Bytes ends, ListRows* rows);
+
+  const std::shared_ptr<io::RandomReader> reader_;
+  std::vector<Page> pages_;
+  uint64_t num_items_ = 0;
+};
+
+}  // namespace kinjo::format::file
