@@ -19,6 +19,8 @@ constexpr int64_t kTileQueries = 48;
 
 // Squared norms above this might overflow a float32 score: the kernel's scores say nothing then.
 constexpr double kScorableNorm2 = 1e30;
+// What a step of a sum may lose below the range of float32, and more.
+constexpr double kUnderflow = 0x1p-120;
 
 // Bits of a float such that unsigned order is the order of the numbers.
 uint32_t OrderedBits(float value) {
@@ -104,10 +106,11 @@ void PartitionRanker<T>::PickCandidates(const float* scores, double query_norm2,
     return;
   }
   // A true score lies in [s - E |q|^2, s + E (|q|^2 + 2 max |c|^2)], so one that is among the
-  // nearest is at most twice that apart from the cut. Distances are compared as floats: their
-  // rounding, and the sum's, is relative to the norms too, and covered by a few units of it.
+  // nearest is at most twice that apart from the cut. Distances are compared as floats: a rounding
+  // of theirs is relative to the norms too (for dot also to 1), a few units of which cover it.
   const double error = kernels::ErrorFactor(dim_) + 8 * std::numeric_limits<float>::epsilon();
-  const double slack = 2 * error * (query_norm2 + max_norm2_) + (dot_ ? error : 0);
+  const double slack = 2 * error * (query_norm2 + max_norm2_) + (dot_ ? error : 0) +
+                       kUnderflow * static_cast<double>(dim_ + 8);
   PickSmallest(scores, num_partitions_, limit, static_cast<float>(slack), &scratch->pick,
                &scratch->candidates);
 }

@@ -1,0 +1,336 @@
+#include "index/ivf_segment.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+
+#include "index/elements.h"
+#include "index/synthetic_segment.h"
+#include "kernels/simd_level.h"
+#include "kernels/top_k.h"
+
+namespace kinjo::index {
+namespace {
+
+using format::ElementType;
+using kernels::Metric;
+
+constexpr uint64_t kDead = ~uint64_t{0};
+
+/// All kinds that are read: quantizer x metric x element type x layout.
+std::vector<SyntheticOptions> AllKinds() {
+  std::vector<SyntheticOptions> kinds;
+  for (const char* metric : {"l2", "cosine", "dot"}) {
+    for (const ElementType type :
+         {ElementType::kFloat16, ElementType::kFloat32, ElementType::kFloat64}) {
+      kinds.push_back({.distance_type = metric, .type = type, .dim = 19});
+      kinds.push_back({.distance_type = metric, .type = type, .num_bits = 8});
+      kinds.push_back({.distance_type = metric, .type = type, .num_bits = 4, .num_sub_vectors = 8});
+      kinds.push_back({.distance_type = metric,
+                       .type = type,
+                       .num_bits = 4,
+                       .dim = 30,
+                       .num_sub_vectors = 10,
+                       .transposed = false});
+    }
+  }
+  return kinds;
+}
+
+std::string Describe(const SyntheticOptions& options) {
+  return base::Concat(options.num_bits == 0 ? "FLAT" : "PQ", options.num_bits, " ",
+                      options.distance_type, " ", format::ElementTypeName(options.type));
+}
+
+struct Opened {
+  std::shared_ptr<SyntheticFiles> files;
+  std::shared_ptr<IvfSegment> segment;
+};
+
+Opened Open(const SyntheticOptions& options) {
+  Opened opened;
+  opened.files = std::make_shared<SyntheticFiles>(options);
+  opened.segment = IvfSegment::Make(opened.files).ValueOrDie();
+  return opened;
+}
+
+// Decodes a partition; an address is the row id times ten.
+DecodedPartition DecodeAll(const IvfSegment& segment, int64_t partition,
+                           const std::vector<int64_t>& dead = {}) {
+  const format::PartitionRows stored = segment.Load(partition).ValueOrDie();
+  std::vector<uint64_t> addresses(stored.num_rows);
+  const auto* row_ids = reinterpret_cast<const uint64_t*>(stored.row_ids->data());
+  for (size_t i = 0; i < addresses.size(); ++i) addresses[i] = row_ids[i] * 10;
+  for (const int64_t i : dead) {
+    if (i < static_cast<int64_t>(addresses.size())) addresses[i] = kDead;
+  }
+  DecodedPartition decoded;
+  segment.Decode(partition, stored, addresses, kDead, &decoded);
+  return decoded;
+}
+
+// The contract's distance, in long double, to what the codes say.
+double ReferenceDistance(const Opened& opened, const SyntheticOptions& options, int64_t partition,
+                         const double* query, int64_t position) {
+  const double* row = opened.files->decoded(partition, position);
+  const double* centroid = opened.files->centroids().data() + partition * options.dim;
+  const bool pq = options.num_bits != 0;
+  long double dot = 0, l2 = 0, query2 = 0, row2 = 0;
+  for (int64_t j = 0; j < options.dim; ++j) {
+    const long double residual = pq ? query[j] - centroid[j] : query[j];
+    l2 += (residual - row[j]) * (residual - row[j]);
+    dot += static_cast<long double>(query[j]) * row[j];
+    query2 += static_cast<long double>(query[j]) * query[j];
+    row2 += static_cast<long double>(row[j]) * row[j];
+  }
+  if (options.distance_type == "dot") return static_cast<double>(1 - dot);
+  if (options.distance_type == "l2") return static_cast<double>(l2);
+  if (pq) return static_cast<double>(l2 / 2);
+  return static_cast<double>(1 - dot / (std::sqrt(query2) * std::sqrt(row2)));
+}
+
+TEST(IvfSegment, DistancesEqualTheDefinition) {
+  for (const SyntheticOptions& options : AllKinds()) {
+    SCOPED_TRACE(Describe(options));
+    const Opened opened = Open(options);
+    const QueryBlock queries =
+        opened.segment->PrepareQueries(opened.files->MakeQueries(4, options.seed));
+    for (int64_t p = 0; p < options.num_partitions; ++p) {
+      const DecodedPartition decoded = DecodeAll(*opened.segment, p);
+      ASSERT_EQ(decoded.rows.num_rows(), static_cast<int64_t>(opened.segment->partition_rows(p)));
+      EXPECT_EQ(decoded.bytes_read, opened.segment->partition_bytes(p));
+      for (int64_t slot = 0; slot < decoded.rows.num_rows(); ++slot) {
+        EXPECT_EQ(decoded.addresses[slot], decoded.row_ids[slot] * 10);
+        for (int64_t q = 0; q < queries.num_queries; ++q) {
+          const double expected = ReferenceDistance(opened, options, p, queries.query(q), slot);
+          EXPECT_NEAR(opened.segment->Distance(p, queries.query(q), decoded, slot), expected,
+                      2e-7 * (1 + std::abs(expected)));
+        }
+      }
+    }
+  }
+}
+
+// Scans every partition with the bound of the query's true k-th distance: nothing may be lost.
+void ExpectFilterKeepsNeighbours(const Opened& opened, const SyntheticOptions& options) {
+  constexpr int64_t kQueries = 6;
+  const IvfSegment& segment = *opened.segment;
+  const QueryBlock queries =
+      segment.PrepareQueries(opened.files->MakeQueries(kQueries, options.seed));
+  for (int64_t p = 0; p < options.num_partitions; ++p) {
+    const DecodedPartition decoded = DecodeAll(segment, p, {0, 3});
+    const int64_t num_rows = decoded.rows.num_rows();
+    if (num_rows == 0) continue;
+    std::vector<float> moved(static_cast<size_t>(kQueries * options.dim));
+    std::vector<float> bounds(kQueries);
+    std::vector<std::pair<uint32_t, uint32_t>> nearest;
+    for (int64_t q = 0; q < kQueries; ++q) {
+      const double norm2 = segment.MoveQuery(p, queries.query(q), moved.data() + q * options.dim);
+      std::vector<float> distances;
+      for (int64_t slot = 0; slot < num_rows; ++slot) {
+        distances.push_back(segment.Distance(p, queries.query(q), decoded, slot));
+      }
+      std::vector<float> sorted = distances;
+      std::sort(sorted.begin(), sorted.end());
+      const float kth = sorted[std::min<size_t>(9, sorted.size() - 1)];
+      const auto bound = segment.metric() == Metric::kDot      ? kernels::DotBound
+                         : segment.metric() == Metric::kCosine ? kernels::CosineBound
+                                                               : kernels::L2Bound;
+      bounds[q] = bound(kth, norm2, options.dim);
+      for (int64_t slot = 0; slot < num_rows; ++slot) {
+        if (distances[slot] <= kth) nearest.emplace_back(q, slot);
+      }
+    }
+    std::vector<kernels::Hit> hits(static_cast<size_t>(kQueries * (num_rows + 16)));
+    hits.resize(static_cast<size_t>(kernels::ScanBlock({.rows = decoded.rows.rows(),
+                                                        .init = decoded.rows.init(),
+                                                        .dim = options.dim,
+                                                        .first_group = 0,
+                                                        .num_groups = decoded.rows.num_groups(),
+                                                        .queries = moved.data(),
+                                                        .bounds = bounds.data(),
+                                                        .num_queries = kQueries},
+                                                       hits.data())));
+    std::vector<std::pair<uint32_t, uint32_t>> survivors;
+    for (const kernels::Hit& hit : hits) survivors.emplace_back(hit.query, hit.row);
+    std::sort(survivors.begin(), survivors.end());
+    EXPECT_TRUE(std::includes(survivors.begin(), survivors.end(), nearest.begin(), nearest.end()));
+    // And it filters: about ten of each query survive, and a few ties.
+    EXPECT_LE(survivors.size(), nearest.size() + 30);
+  }
+}
+
+TEST(IvfSegment, TheFilterKeepsEveryNeighbour) {
+  for (const SyntheticOptions& options : AllKinds()) {
+    SCOPED_TRACE(Describe(options));
+    ExpectFilterKeepsNeighbours(Open(options), options);
+  }
+}
+
+TEST(IvfSegment, TheFilterWorksFarFromTheOrigin) {
+  for (const int num_bits : {0, 8}) {
+    const SyntheticOptions options{.num_bits = num_bits, .offset = 1000};
+    ExpectFilterKeepsNeighbours(Open(options), options);
+  }
+}
+
+TEST(IvfSegment, DeadRowsAreNotDecoded) {
+  for (const int num_bits : {0, 8}) {
+    const Opened opened = Open({.num_bits = num_bits});
+    const auto num_stored = static_cast<int64_t>(opened.segment->partition_rows(1));
+    ASSERT_GT(num_stored, 30);
+    const DecodedPartition all = DecodeAll(*opened.segment, 1);
+    const DecodedPartition some = DecodeAll(*opened.segment, 1, {0, 1, 17, num_stored - 1});
+    EXPECT_EQ(some.row_ids, all.row_ids);
+    ASSERT_EQ(some.rows.num_rows(), num_stored - 4);
+    const QueryBlock queries = opened.segment->PrepareQueries(opened.files->MakeQueries(1, 1));
+    std::vector<float> row(16), same(16);
+    for (int64_t slot = 0; slot < some.rows.num_rows(); ++slot) {
+      const int64_t position = slot + (slot < 15 ? 2 : 3);
+      EXPECT_EQ(some.addresses[slot], all.row_ids[position] * 10);
+      EXPECT_EQ(opened.segment->Distance(1, queries.query(0), some, slot),
+                opened.segment->Distance(1, queries.query(0), all, position));
+      some.rows.GetRow(slot, row.data());
+      all.rows.GetRow(position, same.data());
+      EXPECT_EQ(row, same);
+      EXPECT_EQ(some.rows.init()[slot], all.rows.init()[position]);
+    }
+    std::vector<int64_t> everyone(static_cast<size_t>(num_stored));
+    for (int64_t i = 0; i < num_stored; ++i) everyone[i] = i;
+    EXPECT_EQ(DecodeAll(*opened.segment, 1, everyone).rows.num_rows(), 0);
+  }
+}
+
+TEST(IvfSegment, FlatRowsThatMatchNothingAreNotKept) {
+  for (const char* metric : {"l2", "cosine", "dot"}) {
+    const Opened opened = Open({.distance_type = metric});
+    format::PartitionRows& stored = opened.files->mutable_partition(2);
+    auto* values = reinterpret_cast<float*>(stored.codes->mutable_data());
+    values[0 * 16 + 3] = std::numeric_limits<float>::quiet_NaN();
+    values[2 * 16 + 15] = -std::numeric_limits<float>::infinity();
+    std::fill(values + 4 * 16, values + 5 * 16, 0.0f);
+    const DecodedPartition decoded = DecodeAll(*opened.segment, 2);
+    const bool cosine = opened.segment->metric() == Metric::kCosine;
+    ASSERT_EQ(decoded.rows.num_rows(), static_cast<int64_t>(stored.num_rows) - (cosine ? 3 : 2));
+    EXPECT_EQ(decoded.storage_position[0], 1u);
+    EXPECT_EQ(decoded.storage_position[1], 3u);
+    EXPECT_EQ(decoded.storage_position[2], cosine ? 5u : 4u);
+    EXPECT_EQ(decoded.addresses[2], decoded.row_ids[cosine ? 5 : 4] * 10);
+  }
+}
+
+TEST(IvfSegment, AnEmptyPartitionDecodesToNothing) {
+  for (const int num_bits : {0, 8}) {
+    const Opened opened = Open({.num_bits = num_bits});
+    format::PartitionRows& stored = opened.files->mutable_partition(0);
+    stored.num_rows = 0;
+    stored.row_ids = std::make_shared<arrow::Buffer>(nullptr, 0);
+    stored.codes = std::make_shared<arrow::Buffer>(nullptr, 0);
+    const DecodedPartition decoded = DecodeAll(*opened.segment, 0);
+    EXPECT_EQ(decoded.rows.num_rows(), 0);
+    EXPECT_TRUE(decoded.row_ids.empty());
+    EXPECT_EQ(decoded.bytes_read, 0u);
+  }
+}
+
+TEST(IvfSegment, QueriesAreRoundedAndNormalised) {
+  const std::vector<double> values = {0.1, -3, 1e-3, 7, 0, 0, 0, 0};
+  const auto prepare = [&](const char* metric, ElementType type) {
+    const Opened opened = Open({.distance_type = metric, .type = type, .dim = 4});
+    return opened.segment->PrepareQueries(values).values;
+  };
+  EXPECT_EQ(prepare("l2", ElementType::kFloat64), values);
+  const std::vector<double> single = prepare("dot", ElementType::kFloat32);
+  EXPECT_EQ(single[0], 0.1f);
+  EXPECT_EQ(single[3], 7);
+  EXPECT_EQ(prepare("l2", ElementType::kFloat16)[0], RoundToFloat16(0.1));
+  const std::vector<double> unit = prepare("cosine", ElementType::kFloat32);
+  const double norm = std::sqrt(double{0.1f} * 0.1f + 9 + double{1e-3f} * 1e-3f + 49);
+  EXPECT_NEAR(unit[1], -3 / norm, 1e-15);
+  EXPECT_NEAR(unit[0], 0.1f / norm, 1e-15);
+  EXPECT_THAT(std::vector<double>(unit.begin() + 4, unit.end()), testing::Each(0.0));
+  const std::vector<double> half = prepare("cosine", ElementType::kFloat16);
+  for (const double value : half) EXPECT_EQ(value, RoundToFloat16(value));
+  EXPECT_NEAR(half[3], 7 / norm, 1e-3);
+}
+
+TEST(IvfSegment, TinyAndHugeQueriesNormalise) {
+  const Opened opened = Open({.distance_type = "cosine", .type = ElementType::kFloat64, .dim = 2});
+  const QueryBlock block =
+      opened.segment->PrepareQueries(std::vector<double>{3e-200, 4e-200, 3e300, -4e300});
+  EXPECT_NEAR(block.values[0], 0.6, 1e-15);
+  EXPECT_NEAR(block.values[1], 0.8, 1e-15);
+  EXPECT_NEAR(block.values[2], 0.6, 1e-15);
+  EXPECT_NEAR(block.values[3], -0.8, 1e-15);
+}
+
+TEST(IvfSegment, AllPartitionsEqualBruteForceAtEveryLevel) {
+  for (const SyntheticOptions& options : AllKinds()) {
+    SCOPED_TRACE(Describe(options));
+    std::vector<float> expected;
+    for (const std::string& level : kernels::AvailableSimdLevels()) {
+      ASSERT_TRUE(kernels::ForceSimdLevel(level).ok());
+      const Opened opened = Open(options);
+      const QueryBlock queries =
+          opened.segment->PrepareQueries(opened.files->MakeQueries(3, options.seed));
+      std::vector<float> distances;
+      for (int64_t p = 0; p < options.num_partitions; ++p) {
+        const DecodedPartition decoded = DecodeAll(*opened.segment, p);
+        for (int64_t slot = 0; slot < decoded.rows.num_rows(); ++slot) {
+          distances.push_back(opened.segment->Distance(p, queries.query(slot % 3), decoded, slot));
+        }
+      }
+      if (expected.empty()) expected = distances;
+      EXPECT_EQ(distances, expected) << level;
+    }
+  }
+  ASSERT_TRUE(kernels::ForceSimdLevel("").ok());
+}
+
+TEST(IvfSegment, TellsWhatItIs) {
+  const Opened opened = Open({.distance_type = "Euclidean", .num_bits = 8});
+  EXPECT_EQ(opened.segment->index_type(), "IVF_PQ");
+  EXPECT_EQ(opened.segment->metric(), Metric::kL2);
+  EXPECT_EQ(opened.segment->num_partitions(), 5);
+  EXPECT_EQ(opened.segment->dim(), 16);
+  EXPECT_FALSE(opened.segment->is_exact());
+  EXPECT_TRUE(Open({}).segment->is_exact());
+  EXPECT_EQ(Open({}).segment->element_type(), ElementType::kFloat32);
+}
+
+base::ErrorCode CodeOfMake(std::shared_ptr<SyntheticFiles> files) {
+  return base::CodeOf(IvfSegment::Make(std::move(files)).status());
+}
+
+TEST(IvfSegment, RefusesWhatItCannotSearch) {
+  auto hamming = std::make_shared<SyntheticFiles>(SyntheticOptions{});
+  hamming->mutable_ivf().distance_type = "hamming";
+  EXPECT_EQ(CodeOfMake(hamming), base::ErrorCode::kNotSupported);
+  auto unknown = std::make_shared<SyntheticFiles>(SyntheticOptions{});
+  unknown->mutable_ivf().distance_type = "manhattan";
+  EXPECT_EQ(CodeOfMake(unknown), base::ErrorCode::kNotSupported);
+  auto bytes = std::make_shared<SyntheticFiles>(SyntheticOptions{});
+  bytes->mutable_ivf().centroids.type = ElementType::kUint8;
+  EXPECT_EQ(CodeOfMake(bytes), base::ErrorCode::kNotSupported);
+}
+
+TEST(IvfSegment, RefusesAModelThatIsNotFinite) {
+  const float odd = std::numeric_limits<float>::infinity();
+  auto codebook = std::make_shared<SyntheticFiles>(SyntheticOptions{.num_bits = 8});
+  std::memcpy(codebook->mutable_pq().codebook.data->mutable_data() + 40, &odd, sizeof(odd));
+  EXPECT_EQ(CodeOfMake(codebook), base::ErrorCode::kCorrupt);
+  auto centroid = std::make_shared<SyntheticFiles>(SyntheticOptions{});
+  std::memcpy(centroid->mutable_ivf().centroids.data->mutable_data() + 64, &odd, sizeof(odd));
+  EXPECT_EQ(CodeOfMake(centroid), base::ErrorCode::kCorrupt);
+  // Without rows the partition is only ranked, last.
+  centroid->mutable_ivf().lengths[1] = 0;
+  EXPECT_TRUE(IvfSegment::Make(centroid).ok());
+}
+
+}  // namespace
+}  // namespace kinjo::index

@@ -1,0 +1,62 @@
+#include "index/smallest_scores.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <random>
+
+namespace kinjo::index {
+namespace {
+
+std::vector<uint32_t> PickSlowly(const std::vector<float>& scores, int64_t limit, float slack) {
+  std::vector<float> sorted = scores;
+  std::sort(sorted.begin(), sorted.end());
+  const float cut = sorted[limit - 1] + slack;
+  std::vector<uint32_t> picked;
+  for (size_t i = 0; i < scores.size(); ++i) {
+    if (scores[i] <= cut) picked.push_back(static_cast<uint32_t>(i));
+  }
+  return picked;
+}
+
+void ExpectSamePick(const std::vector<float>& scores, int64_t limit, float slack) {
+  PickScratch scratch;
+  std::vector<uint32_t> picked = {99};
+  PickSmallest(scores.data(), static_cast<int64_t>(scores.size()), limit, slack, &scratch, &picked);
+  std::sort(picked.begin(), picked.end());
+  EXPECT_EQ(picked, PickSlowly(scores, limit, slack)) << scores.size() << " " << limit;
+}
+
+TEST(SmallestScores, EqualSortingForEverySize) {
+  std::mt19937 random(3);
+  std::normal_distribution<float> normal;
+  for (const int64_t count : {1, 2, 15, 16, 100, 127, 128, 600, 1024, 4096}) {
+    std::vector<float> scores(static_cast<size_t>(count));
+    for (float& score : scores) score = normal(random);
+    for (const int64_t limit : {1, 2, 8, 24, 64, 500}) {
+      if (limit > count) continue;
+      for (const float slack : {0.0f, 0.01f, 10.0f}) ExpectSamePick(scores, limit, slack);
+    }
+  }
+}
+
+TEST(SmallestScores, KeepTiesAndInfinities) {
+  std::mt19937 random(4);
+  std::vector<float> scores(1000);
+  for (float& score : scores) score = static_cast<float>(random() % 5);
+  for (const int64_t limit : {1, 10, 250, 1000}) ExpectSamePick(scores, limit, 0);
+  scores.assign(1000, std::numeric_limits<float>::infinity());
+  scores[500] = 1;
+  for (const int64_t limit : {1, 2, 1000}) ExpectSamePick(scores, limit, 0.5f);
+}
+
+TEST(SmallestScores, FindNeighboursInOneColumn) {
+  // All small scores fall into one column of the folding.
+  std::vector<float> scores(1024, 100.0f);
+  for (int i = 0; i < 32; ++i) scores[i * 32] = static_cast<float>(i);
+  for (const int64_t limit : {1, 2, 4, 8, 20}) ExpectSamePick(scores, limit, 0);
+}
+
+}  // namespace
+}  // namespace kinjo::index
