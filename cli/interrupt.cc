@@ -32,6 +32,8 @@ void WatchSignals(const Cancel* cancel) {
   Watch(SIGINT, SA_RESTART | static_cast<int>(SA_RESETHAND));
   Watch(SIGTERM, SA_RESTART | static_cast<int>(SA_RESETHAND));
   Watch(SIGPIPE, SA_RESTART);
+  // A file that may not grow further (ulimit -f) is then a failed write like any other.
+  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 bool Terminated() { return terminated != 0; }

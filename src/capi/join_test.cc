@@ -1,0 +1,236 @@
+// One join over a golden dataset through the C++ header: rows by stream, by export and by file;
+// cancel, close, report; and handles freed in an unusual order.
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "arrow/api.h"
+#include "arrow/c/bridge.h"
+#include "gtest/gtest.h"
+#include "kinjo/kinjo.hpp"
+
+namespace {
+
+const std::string kRight = std::string(KINJO_GOLDEN_DIR) + "/flat_l2.lance";
+constexpr int64_t kRows = 700;
+
+#define ASSERT_KINJO_OK(result) ASSERT_TRUE((result).ok()) << (result).error().message
+
+kinjo::Result<kinjo::Join> SelfJoin(kinjo::JoinOptions options = {}) {
+  kinjo::Result<kinjo::Table> left = kinjo::Table::Open(kRight);
+  if (!left.ok()) return left.error();
+  options.on = "vec";
+  options.index = "never";
+  return kinjo::Join::Make(*left, kRight, options);
+}
+
+// `batches` batches of `rows` rows of a vector column, made when they are read.
+ArrowArrayStream VectorStream(int64_t batches, int64_t rows) {
+  const auto type = arrow::fixed_size_list(arrow::float32(), 16);
+  const auto schema = arrow::schema({arrow::field("vec", type)});
+  std::vector<std::shared_ptr<arrow::RecordBatch>> made;
+  for (int64_t i = 0; i < batches; ++i) {
+    auto values = std::make_shared<arrow::FloatBuilder>();
+    arrow::FixedSizeListBuilder builder(arrow::default_memory_pool(), values, type);
+    for (int64_t row = 0; row < rows; ++row) {
+      EXPECT_TRUE(builder.Append().ok());
+      for (int j = 0; j < 16; ++j) {
+        EXPECT_TRUE(values->Append(static_cast<float>((row * 7 + j) % 11)).ok());
+      }
+    }
+    made.push_back(arrow::RecordBatch::Make(schema, rows, {builder.Finish().ValueOrDie()}));
+  }
+  ArrowArrayStream stream{};
+  const auto reader = arrow::RecordBatchReader::Make(made, schema).ValueOrDie();
+  EXPECT_TRUE(arrow::ExportRecordBatchReader(reader, &stream).ok());
+  return stream;
+}
+
+TEST(Dataset, IsDescribed) {
+  const auto dataset = kinjo::Dataset::Open(kRight);
+  ASSERT_KINJO_OK(dataset);
+  const auto info = dataset.value().Info();
+  ASSERT_KINJO_OK(info);
+  EXPECT_EQ(info.value().num_rows, static_cast<uint64_t>(kRows));
+  EXPECT_EQ(info.value().num_vector_indexes, 1u);
+  auto schema = dataset.value().Schema();
+  ASSERT_KINJO_OK(schema);
+  const auto imported = arrow::ImportSchema(schema->get()).ValueOrDie();
+  EXPECT_EQ(imported->field_names(), (std::vector<std::string>{"id", "name", "vec"}));
+  const auto json = dataset.value().Describe();
+  ASSERT_KINJO_OK(json);
+  EXPECT_NE(json.value().find("\"IVF_FLAT\""), std::string::npos) << json.value();
+}
+
+TEST(Dataset, NoSuchIndexNamesThoseThereAre) {
+  const auto dataset = kinjo::Dataset::Open(kRight);
+  ASSERT_KINJO_OK(dataset);
+  const auto json = dataset.value().DescribeIndex("nope");
+  ASSERT_FALSE(json.ok());
+  EXPECT_EQ(json.error().code, KINJO_ERROR_NOT_FOUND);
+  EXPECT_NE(json.error().message.find("vec_idx"), std::string::npos) << json.error().message;
+}
+
+TEST(Join, StreamsRowsThatOutliveTheirHandles) {
+  std::vector<kinjo::Batch> batches;
+  kinjo::Schema schema;
+  {
+    kinjo::JoinOptions options;
+    options.k = 1;
+    auto join = SelfJoin(options);
+    ASSERT_KINJO_OK(join);
+    auto stream = join->Run();
+    ASSERT_KINJO_OK(stream);
+    {
+      const kinjo::Join gone = *std::move(join);
+    }
+    schema = *stream->Schema();
+    while (true) {
+      auto batch = stream->Next();
+      ASSERT_KINJO_OK(batch);
+      if (batch->empty()) break;
+      batches.push_back(*std::move(batch));
+    }
+  }
+  const auto type = arrow::ImportSchema(schema.get()).ValueOrDie();
+  int64_t rows = 0;
+  for (kinjo::Batch& batch : batches) {
+    const auto imported = arrow::ImportRecordBatch(batch.get(), type).ValueOrDie();
+    const auto& distances =
+        static_cast<const arrow::FloatArray&>(*imported->GetColumnByName("_distance"));
+    for (int64_t i = 0; i < imported->num_rows(); ++i) EXPECT_EQ(distances.Value(i), 0.0f);
+    const auto ids = imported->GetColumnByName("id");
+    EXPECT_TRUE(ids->Equals(imported->GetColumnByName("id_right")));
+    rows += imported->num_rows();
+  }
+  EXPECT_EQ(rows, kRows);
+}
+
+TEST(Join, IsExportedAsAnArrowStream) {
+  auto join = SelfJoin();
+  ASSERT_KINJO_OK(join);
+  auto stream = join->Run();
+  ASSERT_KINJO_OK(stream);
+  auto exported = stream->Export();
+  ASSERT_KINJO_OK(exported);
+  EXPECT_EQ(stream->Next().error().code, KINJO_ERROR_STATE);
+  const auto reader = arrow::ImportRecordBatchReader(exported->get()).ValueOrDie();
+  const auto table = reader->ToTable().ValueOrDie();
+  EXPECT_EQ(table->num_rows(), kRows * 10);
+  const auto report = join->Report();
+  ASSERT_KINJO_OK(report);
+  EXPECT_FALSE(report.value().index_used);
+  EXPECT_TRUE(report.value().exact_distances);
+  EXPECT_EQ(report.value().left_rows, kRows);
+  EXPECT_EQ(report.value().result_rows, kRows * 10);
+  const auto json = join->DescribeReport();
+  ASSERT_KINJO_OK(json);
+  EXPECT_NE(json.value().find("\"result_rows\":7000"), std::string::npos) << json.value();
+}
+
+TEST(Join, AnExportedStreamMayBeReleasedUnread) {
+  auto join = SelfJoin();
+  ASSERT_KINJO_OK(join);
+  auto stream = join->Run();
+  ASSERT_KINJO_OK(stream);
+  {
+    auto exported = *stream->Export();
+  }
+  stream->Cancel();
+}
+
+TEST(Join, TakesAStreamOnTheLeft) {
+  ArrowArrayStream source = VectorStream(3, 50);
+  auto left = kinjo::Table::FromStream(&source, "in memory");
+  ASSERT_KINJO_OK(left);
+  EXPECT_EQ(source.release, nullptr);
+  EXPECT_EQ(*left->NumRows(), -1);
+  kinjo::JoinOptions options;
+  options.k = 2;
+  auto join = kinjo::Join::Make(*left, kRight, options);
+  ASSERT_KINJO_OK(join);
+  auto stream = join->Run();
+  ASSERT_KINJO_OK(stream);
+  int64_t rows = 0;
+  while (true) {
+    auto batch = stream->Next();
+    ASSERT_KINJO_OK(batch);
+    if (batch->empty()) break;
+    rows += (*batch)->length;
+  }
+  EXPECT_EQ(rows, 3 * 50 * 2);
+}
+
+TEST(Join, StopsWhenCancelledFromAnotherThread) {
+  auto join = SelfJoin();
+  ASSERT_KINJO_OK(join);
+  auto stream = join->Run();
+  ASSERT_KINJO_OK(stream);
+  std::thread([&] { stream->Cancel(); }).join();
+  const auto batch = stream->Next();
+  ASSERT_FALSE(batch.ok());
+  EXPECT_EQ(batch.error().code, KINJO_ERROR_STATE);
+  EXPECT_TRUE(stream->Close().ok());
+  EXPECT_TRUE(stream->Close().ok());
+}
+
+class WriteTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::path(testing::TempDir()) /
+              testing::UnitTest::GetInstance()->current_test_info()->name();
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(WriteTest, PutsAWholeFileAtThePath) {
+  const std::string path = folder_ / "out.parquet";
+  auto join = SelfJoin();
+  ASSERT_KINJO_OK(join);
+  int64_t last_done = -1;
+  const kinjo::ProgressFunction progress = [&](const kinjo_progress& now) {
+    EXPECT_GE(now.done_rows, last_done);
+    last_done = now.done_rows;
+  };
+  const auto rows = join->Write(path, {}, {nullptr, &progress});
+  ASSERT_KINJO_OK(rows);
+  EXPECT_EQ(rows.value(), kRows * 10);
+  EXPECT_EQ(last_done, kRows);
+  auto written = kinjo::Table::Open(path);
+  ASSERT_KINJO_OK(written);
+  EXPECT_EQ(*written->NumRows(), kRows * 10);
+}
+
+TEST_F(WriteTest, LeavesNothingWhenCancelled) {
+  const std::string path = folder_ / "out.parquet";
+  auto join = SelfJoin();
+  ASSERT_KINJO_OK(join);
+  const auto cancel = kinjo::Cancel::Make();
+  ASSERT_KINJO_OK(cancel);
+  cancel.value().Raise();
+  const auto rows = join->Write(path, {}, {&cancel.value(), nullptr});
+  ASSERT_FALSE(rows.ok());
+  EXPECT_EQ(rows.error().code, KINJO_ERROR_CANCELLED);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+}
+
+TEST_F(WriteTest, LeavesWhatWasThereWhenItFails) {
+  const std::string path = folder_ / "out.csv";
+  std::ofstream(path) << "before\n";
+  auto join = SelfJoin();
+  ASSERT_KINJO_OK(join);
+  const auto rows = join->Write(path, {"nonsense", "", std::nullopt, true});
+  ASSERT_FALSE(rows.ok());
+  EXPECT_EQ(rows.error().code, KINJO_ERROR_INVALID);
+  std::string line;
+  std::getline(std::ifstream(path), line);
+  EXPECT_EQ(line, "before");
+}
+
+}  // namespace

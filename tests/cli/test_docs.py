@@ -1,0 +1,34 @@
+"""docs/cli.md holds the help texts word for word. To bring it up to date after a change of the
+flags: python tests/cli/test_docs.py PROGRAM."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "cli.md"
+BLOCK = re.compile(r"(<!-- help: (\w*) -->\n```\n)(.*?)(```\n)", re.DOTALL)
+
+
+def with_help(page, help_of):
+    return BLOCK.sub(lambda block: block[1] + help_of(block[2]) + block[4], page)
+
+
+def test_the_page_is_current(kinjo):
+    page = PAGE.read_text()
+    shown = {block[2] for block in BLOCK.finditer(page)}
+    assert shown == {"", "join", "info"}
+    current = with_help(page, lambda command: kinjo(*command.split(), "--help").stdout)
+    assert page == current, "python tests/cli/test_docs.py PROGRAM brings it up to date"
+
+
+def main(program):
+    def help_of(command):
+        done = subprocess.run([program, *command.split(), "--help"], capture_output=True, text=True)
+        return done.stdout
+
+    PAGE.write_text(with_help(PAGE.read_text(), help_of))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

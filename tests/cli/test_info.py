@@ -1,0 +1,97 @@
+"""`kinjo info`, the help texts and the version: what a person reads, and its JSON."""
+
+import json
+import re
+
+import lance
+import pytest
+
+from tests.cli.word_tables import word_table
+
+
+def test_a_dataset(kinjo, tables):
+    path = tables / "right.lance"
+    text = kinjo("info", path).stdout
+    assert text.startswith(f"{path}: Lance dataset, version 2, file format 2.")
+    assert "3,000 rows in 1 fragment\n" in text
+    assert re.search(r"^  vec +float\[16\]$", text, re.MULTILINE)
+    assert re.search(r"^  vec_idx +vec +IVF_PQ +l2 +1 +all rows +usable$", text, re.MULTILINE)
+    assert not re.search(r"[ \t]$", text, re.MULTILINE)
+
+
+def test_without_an_index(kinjo, tables):
+    assert "no vector index: joins take the exact path" in kinjo("info", tables / "plain.lance").stdout
+
+
+def test_as_json(kinjo, tables):
+    info = json.loads(kinjo("info", tables / "right.lance", "--json").stdout)
+    assert info["version"] == 2
+    assert info["versions"] == [1, 2]
+    assert info["num_rows"] == 3000
+    assert [column["name"] for column in info["schema"]] == ["id", "word", "vec"]
+    (index,) = info["indexes"]
+    assert (index["name"], index["type"], index["metric"]) == ("vec_idx", "IVF_PQ", "l2")
+    assert index["usable"] and index["covered_rows"] == 3000
+
+
+def test_one_index(kinjo, tables):
+    text = kinjo("info", tables / "right.lance", "--index", "vec_idx").stdout
+    assert text.startswith("vec_idx: IVF_PQ on vec, metric l2, usable\ncovers all rows\n")
+    index = json.loads(kinjo("info", tables / "right.lance", "--index", "vec_idx", "--json").stdout)
+    (segment,) = index["segments"]
+    assert segment["num_partitions"] == 8
+    assert segment["dimension"] == 16
+    assert segment["num_rows"] == 3000
+
+
+def test_no_such_index(kinjo, tables):
+    done = kinjo("info", tables / "right.lance", "--index", "other", exit_code=1)
+    assert "other" in done.stderr and "vec_idx" in done.stderr
+
+
+def test_partial_coverage(kinjo, tmp_path):
+    path = tmp_path / "grown.lance"
+    dataset = lance.write_dataset(word_table(1000, seed=1), path)
+    dataset.create_index("vec", "IVF_FLAT", name="flat_idx", num_partitions=4, metric="cosine")
+    dataset = lance.write_dataset(word_table(500, seed=2), path, mode="append")
+    dataset.delete("id < 10")
+    text = kinjo("info", path).stdout
+    assert "1,480 rows in 2 fragments, 20 deleted" in text
+    assert "990 of 1,480 rows" in text
+    fragments = kinjo("info", path, "--fragments").stdout
+    assert re.search(r"^ +1 +490 +10 +\S+\.lance$", fragments, re.MULTILINE)
+    versions = kinjo("info", path, "--versions").stdout
+    assert "versions: 1-4\n" in versions
+    assert "not the fragments 1" in kinjo("info", path, "--index", "flat_idx").stdout
+
+
+def test_this_machine(kinjo):
+    text = kinjo("info", "--cpu").stdout
+    machine = json.loads(kinjo("info", "--cpu", "--json").stdout)
+    assert machine["simd_level"] in machine["simd_levels"]
+    assert f"instructions   {machine['simd_level']}\n" in text
+    assert machine["threads"] >= 1
+
+
+def test_version(kinjo):
+    assert re.fullmatch(r"kinjo \d+\.\d+\.\d+\n", kinjo("--version").stdout)
+
+
+def test_no_command_shows_the_help(kinjo):
+    done = kinjo(exit_code=2)
+    assert done.stdout == ""
+    assert "usage: kinjo COMMAND" in done.stderr
+    assert kinjo("--help").stdout == done.stderr
+
+
+def test_unknown_command(kinjo):
+    done = kinjo("jion", exit_code=2)
+    assert done.stderr.startswith("kinjo: unknown command 'jion'")
+
+
+@pytest.mark.parametrize("command", ["join", "explain", "info"])
+def test_help_fits_the_screen(kinjo, command):
+    text = kinjo(command, "--help").stdout
+    assert text == kinjo(command, "-h").stdout
+    flags = text[: text.index("\nexample:")]
+    assert max(map(len, flags.splitlines())) <= 80

@@ -1,0 +1,205 @@
+"""`kinjo join` and `kinjo explain` where all goes well: the rows, where they go, and what is told
+on standard error."""
+
+import csv
+import json
+
+import lance
+import numpy as np
+import pyarrow as pa
+import pyarrow.ipc
+import pyarrow.parquet as pq
+import pytest
+
+K = 10
+
+
+def vectors(table):
+    return np.stack(table["vec"].to_numpy(zero_copy_only=False)).astype(np.float64)
+
+
+@pytest.fixture(scope="module")
+def truth(tables):
+    """Ids of the K nearest right rows of each left row, and their distances, by brute force."""
+    left = vectors(pq.read_table(tables / "left.parquet"))
+    right = vectors(lance.dataset(str(tables / "right.lance")).to_table())
+    distances = ((left[:, None, :] - right[None, :, :]) ** 2).sum(axis=2)
+    order = np.argsort(distances, axis=1, kind="stable")[:, :K]
+    return order, np.take_along_axis(distances, order, axis=1)
+
+
+@pytest.fixture
+def join(kinjo, tables):
+    def run(*flags, right="right.lance", **options):
+        sides = "--left", tables / "left.parquet", "--right", tables / right
+        return kinjo("join", *sides, *flags, **options)
+
+    return run
+
+
+def test_exact_rows_are_right(join, truth, tmp_path):
+    output = tmp_path / "out.parquet"
+    join("--index", "never", "-o", output)
+    table = pq.read_table(output)
+    assert table.column_names == ["id", "word", "vec", "id_right", "word_right", "_distance", "_rank"]
+    ids, distances = truth
+    np.testing.assert_array_equal(table["id"], np.repeat(np.arange(200), K))
+    np.testing.assert_array_equal(table["id_right"].to_numpy().reshape(-1, K), ids)
+    np.testing.assert_array_equal(table["_rank"], np.tile(np.arange(1, K + 1), 200))
+    np.testing.assert_allclose(table["_distance"].to_numpy().reshape(-1, K), distances, rtol=1e-5)
+
+
+def test_all_partitions_and_a_full_refine_equal_the_exact_path(join, tmp_path):
+    indexed, exact = tmp_path / "indexed.parquet", tmp_path / "exact.parquet"
+    join("--index", "require", "--nprobes", 8, "--refine-factor", 300, "-o", indexed)
+    join("--index", "never", "-o", exact)
+    assert pq.read_table(indexed).equals(pq.read_table(exact))
+
+
+def test_the_unindexed_dataset_gives_the_same(join, tmp_path):
+    plain, never = tmp_path / "plain.parquet", tmp_path / "never.parquet"
+    join("-o", plain, right="plain.lance")
+    join("--index", "never", "-o", never)
+    assert pq.read_table(plain).equals(pq.read_table(never))
+
+
+def read_rows(path, form):
+    if form == "parquet":
+        return pq.read_table(path).to_pylist()
+    if form == "arrow":
+        return pa.ipc.open_file(path).read_all().to_pylist()
+    if form == "jsonl":
+        return [json.loads(line) for line in path.read_text().splitlines()]
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("form", ["parquet", "arrow", "csv", "jsonl"])
+def test_formats_hold_the_same_rows(join, tmp_path, form):
+    output = tmp_path / f"out.{form}"
+    join("--index", "never", "--left-select", "id", "--right-select", "word", "-k", 3, "-o", output)
+    rows = read_rows(output, form)
+    assert len(rows) == 600
+    assert list(rows[0]) == ["id", "word", "_distance", "_rank"]
+    assert [int(row["_rank"]) for row in rows[:4]] == [1, 2, 3, 1]
+
+
+def test_standard_output_is_json_lines_unless_a_terminal(join):
+    done = join("--left-select", "id", "-k", 2)
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(rows) == 400
+    assert set(rows[0]) == {"id", "id_right", "word", "_distance", "_rank"}
+
+
+def test_a_table_for_people(join):
+    done = join("--format", "table", "-k", 1)
+    lines = done.stdout.splitlines()
+    assert "_distance" in lines[0] or "_distance" in lines[1]
+    assert "w0" in done.stdout
+
+
+def test_columns_on_request(join, tmp_path):
+    output = tmp_path / "out.parquet"
+    join("--with-row-id", "--with-query-index", "--left-select", "", "--right-select", "id",
+         "--index", "never", "-o", output)
+    table = pq.read_table(output)
+    assert table.schema.field("_rowid").type == pa.uint64()
+    assert table.schema.field("_query_index").type == pa.int64()
+    assert table["_query_index"].to_pylist() == np.repeat(np.arange(200), K).tolist()
+    assert table["_rowid"].to_pylist() == table["id"].to_pylist()  # one fragment: id is the offset
+
+
+def test_row_groups_and_compression(join, tmp_path):
+    output = tmp_path / "out.parquet"
+    join("--row-group-rows", 500, "--compression", "snappy", "-o", output)
+    metadata = pq.ParquetFile(output).metadata
+    assert metadata.num_rows == 2000
+    assert metadata.num_row_groups == 4
+    assert metadata.row_group(0).column(0).compression == "SNAPPY"
+
+
+def test_distance_range_and_left_rows_without_a_match(join, truth, tmp_path):
+    output = tmp_path / "out.parquet"
+    nearest = truth[1][:, 0]
+    limit = float(np.median(nearest))
+    join("--index", "never", "-k", 1, "--distance-range", f",{limit}", "--how", "left", "-o", output)
+    table = pq.read_table(output)
+    assert table.num_rows == 200
+    assert 0 < table["_distance"].null_count < 200
+    assert table["_distance"].null_count == table["id_right"].null_count
+
+
+def test_the_closing_line(join, tmp_path):
+    done = join("--index", "never", "-o", tmp_path / "out.parquet")
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("kinjo: 2,000 rows from 200 left rows in ")
+    assert "exact path" in done.stderr
+    done = join("--index", "require", "-o", tmp_path / "out.parquet")
+    assert "through index vec_idx" in done.stderr
+
+
+def test_skipped_and_short_rows_are_told(kinjo, tables, tmp_path):
+    left = tmp_path / "odd.parquet"
+    rows = [[0.0] * 16, None, [float("nan")] + [0.0] * 15]
+    pq.write_table(pa.table({"vec": pa.array(rows, pa.list_(pa.float32(), 16))}), left)
+    done = kinjo("join", "--left", left, "--right", tables / "plain.lance", "-k", 5000,
+                 "-o", tmp_path / "out.parquet")
+    assert "2 left rows skipped (1 with a null vector, 1 with a NaN" in done.stderr
+    assert "with fewer than k matches" in done.stderr
+
+
+def test_the_report_as_json(join, tmp_path):
+    done = join("--json", "-o", tmp_path / "out.parquet")
+    report = json.loads(done.stderr)
+    assert report["left_rows"] == 200
+    assert report["result_rows"] == 2000
+    assert report["path"] == "index"
+    assert report["index_name"] == "vec_idx"
+
+
+def test_progress_as_json(join, tmp_path):
+    done = join("--progress", "json", "-o", tmp_path / "out.parquet")
+    *lines, closing = done.stderr.splitlines()
+    progress = [json.loads(line) for line in lines]
+    assert progress, "no progress was told"
+    assert all(line["total_rows"] == 200 for line in progress)
+    done_rows = [line["done_rows"] for line in progress]
+    assert done_rows == sorted(done_rows)
+    assert closing.startswith("kinjo: ")
+
+
+def test_quiet(join, tmp_path):
+    assert join("--progress", "none", "-o", tmp_path / "out.parquet").stderr == ""
+
+
+def test_explain_reads_no_left_row(kinjo, tables, join):
+    plan = kinjo("explain", "--left", tables / "left.parquet", "--right", tables / "right.lance")
+    assert plan.stderr == ""
+    assert "KnnJoin" in plan.stdout
+    assert "vec_idx" in plan.stdout
+    assert join("--explain").stdout == plan.stdout
+
+
+def test_analyze_drops_the_rows(join):
+    done = join("--analyze")
+    assert "KnnJoin" in done.stdout
+    assert '"_distance"' not in done.stdout
+    assert "2,000 rows from 200 left rows" in done.stderr
+
+
+def test_analyze_beside_rows(join, tmp_path):
+    output = tmp_path / "out.parquet"
+    assert "KnnJoin" in join("--analyze", "-o", output).stdout
+    assert pq.read_table(output).num_rows == 2000
+    to_stdout = join("--analyze", "-o", "-", "-k", 1)
+    assert len([json.loads(line) for line in to_stdout.stdout.splitlines()]) == 200
+    assert "KnnJoin" in to_stdout.stderr
+
+
+@pytest.mark.parametrize("flags", [[], ["--index", "never"], ["--nprobes", "3"]])
+def test_threads_and_memory_do_not_change_a_byte(join, tmp_path, flags):
+    one, many = tmp_path / "one.arrow", tmp_path / "many.arrow"
+    join(*flags, "--threads", 1, "-o", one)
+    join(*flags, "--threads", 4, "--memory-limit", "64MiB", "-o", many)
+    assert pa.ipc.open_file(one).read_all().equals(pa.ipc.open_file(many).read_all())
