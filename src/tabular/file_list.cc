@@ -149,7 +149,7 @@ std::string FormatOfName(const std::string& name) {
     std::string_view text;
     std::string_view format;
   };
-  static constexpr std::array<Ending, 12> kEndings = {{{".parquet", "parquet"},
+  static constexpr std::array<Ending, 13> kEndings = {{{".parquet", "parquet"},
                                                        {".parq", "parquet"},
                                                        {".pq", "parquet"},
                                                        {".arrow", "arrow"},
@@ -159,6 +159,7 @@ std::string FormatOfName(const std::string& name) {
                                                        {".csv", "csv"},
                                                        {".jsonl", "jsonl"},
                                                        {".ndjson", "jsonl"},
+                                                       {".json", "jsonl"},
                                                        {".npy", "npy"},
                                                        {".lance", "lance"}}};
   const std::string lower = arrow::internal::AsciiToLower(name);

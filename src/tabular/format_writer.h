@@ -20,11 +20,21 @@ class FormatWriter {
   virtual arrow::Status Finish() = 0;
 };
 
-arrow::Result<std::unique_ptr<FormatWriter>> MakeParquetWriter(
+/// Makes the writer of one format. A column that the format can't hold is `not_supported`.
+using MakeFormatWriter = arrow::Result<std::unique_ptr<FormatWriter>>(
     arrow::io::OutputStream* out, const std::shared_ptr<arrow::Schema>& schema,
     const SinkOptions& options);
 
-/// Refuses compression names that the format doesn't have, and row group sizes below 1.
+MakeFormatWriter MakeParquetWriter;      // parquet_writer.cc
+MakeFormatWriter MakeArrowFileWriter;    // arrow_writer.cc
+MakeFormatWriter MakeArrowStreamWriter;  // arrow_writer.cc
+MakeFormatWriter MakeCsvWriter;          // text_writers.cc
+MakeFormatWriter MakeJsonlWriter;        // text_writers.cc
+MakeFormatWriter MakeTerminalTable;      // terminal_table.cc
+
+// What the options may say for a format: `invalid` names the option, its value and the choices.
 arrow::Status CheckParquetOptions(const SinkOptions& options);
+arrow::Status CheckArrowOptions(const SinkOptions& options);
+arrow::Status CheckTextOptions(const SinkOptions& options);
 
 }  // namespace kinjo::tabular

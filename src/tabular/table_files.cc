@@ -211,6 +211,11 @@ arrow::Status UnifySchemas(const Parts& parts, arrow::FieldVector* fields) {
       }
     }
   }
+  // A column where no value was seen to guess from: text takes whatever comes later.
+  for (std::shared_ptr<arrow::Field>& field : *fields) {
+    const bool unknown = parts.format.guesses_types && field->type()->id() == arrow::Type::NA;
+    if (unknown) field = field->WithType(arrow::utf8());
+  }
   return arrow::Status::OK();
 }
 

@@ -71,15 +71,17 @@ class FileSink final : public TableSink {
 // One format that can be written.
 struct SinkFormat {
   std::string_view name;
-  bool to_standard_output;
   arrow::Status (*check)(const SinkOptions&);
-  arrow::Result<std::unique_ptr<FormatWriter>> (*make)(arrow::io::OutputStream*,
-                                                       const std::shared_ptr<arrow::Schema>&,
-                                                       const SinkOptions&);
+  MakeFormatWriter* make_for_file;
+  MakeFormatWriter* make_for_standard_output;  // null when it can't go there
 };
 
 constexpr SinkFormat kFormats[] = {
-    {"parquet", false, CheckParquetOptions, MakeParquetWriter},
+    {"parquet", CheckParquetOptions, MakeParquetWriter, nullptr},
+    {"arrow", CheckArrowOptions, MakeArrowFileWriter, MakeArrowStreamWriter},
+    {"csv", CheckTextOptions, MakeCsvWriter, MakeCsvWriter},
+    {"jsonl", CheckTextOptions, MakeJsonlWriter, MakeJsonlWriter},
+    {"table", CheckTextOptions, MakeTerminalTable, MakeTerminalTable},
 };
 
 arrow::Result<const SinkFormat*> ChooseFormat(const std::string& path, const SinkOptions& options) {
@@ -91,7 +93,7 @@ arrow::Result<const SinkFormat*> ChooseFormat(const std::string& path, const Sin
   }
   for (const SinkFormat& format : kFormats) {
     if (format.name != name) continue;
-    if (path == "-" && !format.to_standard_output) {
+    if (path == "-" && format.make_for_standard_output == nullptr) {
       return base::Invalid("format ", name, " can't go to standard output; name a file");
     }
     ARROW_RETURN_NOT_OK(format.check(options));
@@ -111,7 +113,8 @@ arrow::Result<std::unique_ptr<TableSink>> OpenSink(const std::string& path,
   ARROW_ASSIGN_OR_RAISE(const SinkFormat* format, ChooseFormat(path, options));
   ARROW_ASSIGN_OR_RAISE(std::unique_ptr<OutputFile> file,
                         OutputFile::Open(path, options.overwrite));
-  auto writer = format->make(file->stream(), schema, options);
+  MakeFormatWriter* make = path == "-" ? format->make_for_standard_output : format->make_for_file;
+  auto writer = make(file->stream(), schema, options);
   if (!writer.ok()) return file->Explain(writer.status());
   return std::make_unique<FileSink>(std::move(file), std::move(*writer), std::move(schema));
 }

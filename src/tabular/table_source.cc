@@ -6,7 +6,13 @@
 #include <string_view>
 #include <utility>
 
+#include "arrow/filesystem/filesystem.h"
+#include "tabular/arrow_file.h"
+#include "tabular/csv_file.h"
 #include "tabular/file_list.h"
+#include "tabular/jsonl_file.h"
+#include "tabular/lance_source.h"
+#include "tabular/npy_file.h"
 #include "tabular/parquet_file.h"
 #include "tabular/table_files.h"
 
@@ -18,6 +24,13 @@ constexpr std::string_view kFormats = "parquet, arrow, csv, jsonl, npy or lance"
 
 arrow::Result<FileFormat> FindFormat(const std::string& name) {
   if (name == "parquet") return FileFormat{name, OpenParquetFile};
+  if (name == "arrow") return FileFormat{name, OpenArrowFile};
+  if (name == "csv") return FileFormat{name, OpenCsvFile, /*guesses_types=*/true};
+  if (name == "jsonl") return FileFormat{name, OpenJsonlFile, /*guesses_types=*/true};
+  if (name == "npy") return FileFormat{name, OpenNpyFile};
+  if (name == "lance") {
+    return base::Invalid("files that end in .lance are parts of a Lance dataset; name the dataset");
+  }
   return base::Invalid("format is \"", name, "\"; it must be ", kFormats);
 }
 
@@ -51,14 +64,27 @@ arrow::Result<std::string> ChooseFiles(const std::string& uri, const std::string
   return format;
 }
 
+// A Lance dataset is a folder: one that is called so, or that has versions in it.
+arrow::Result<bool> IsLanceDataset(const GlobLocation& glob, const SourceOptions& options) {
+  if (!options.format.empty()) return options.format == "lance";
+  if (!glob.pattern.empty()) return false;
+  if (FormatOfName(glob.base.path) == "lance") return true;
+  const io::Location versions = io::Child(glob.base, "_versions");
+  auto info = versions.file_system->GetFileInfo(versions.path);
+  if (!info.ok()) {
+    return base::Io("can't look at ", versions.uri, ": ", base::MessageOf(info.status()));
+  }
+  return info->type() == arrow::fs::FileType::Directory;
+}
+
 arrow::Status CheckOptions(const SourceOptions& options) {
   constexpr int64_t kMaxBatchRows = 1 << 24;
   if (options.batch_rows < 1 || options.batch_rows > kMaxBatchRows) {
     return base::Invalid("batch_rows is ", options.batch_rows, "; it must be from 1 to ",
                          kMaxBatchRows);
   }
-  if (!options.format.empty()) return FindFormat(options.format).status();
-  return arrow::Status::OK();
+  if (options.format.empty() || options.format == "lance") return arrow::Status::OK();
+  return FindFormat(options.format).status();
 }
 
 }  // namespace
@@ -67,6 +93,12 @@ arrow::Result<std::shared_ptr<TableSource>> OpenTable(const std::string& uri,
                                                       const SourceOptions& options) {
   ARROW_RETURN_NOT_OK(CheckOptions(options));
   ARROW_ASSIGN_OR_RAISE(const GlobLocation glob, SplitGlob(uri));
+  ARROW_ASSIGN_OR_RAISE(const bool is_lance, IsLanceDataset(glob, options));
+  if (is_lance) return OpenLanceTable(uri, options.lance_version, options.batch_rows);
+  if (options.lance_version.has_value()) {
+    return base::Invalid("version ", *options.lance_version, " was asked for, but ", uri,
+                         " is not a Lance dataset");
+  }
   ARROW_ASSIGN_OR_RAISE(FileList list, ListFiles(glob));
   ARROW_ASSIGN_OR_RAISE(const std::string name, ChooseFiles(uri, options.format, &list));
   ARROW_ASSIGN_OR_RAISE(FileFormat format, FindFormat(name));
