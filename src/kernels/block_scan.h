@@ -49,7 +49,7 @@ struct BlockScan {
 
 /// Writes every survivor (any order) to `hits`, which has room for num_queries * num_groups *
 /// kGroupRows; returns their number. Padding rows (init = +inf) never survive. Pure and
-/// single-threaded; allocates only for dim > 2,048.
+/// single-threaded; allocates (up to 256 KiB, or one tile of 8 queries) only for dim > 512.
 int64_t ScanBlock(const BlockScan& scan, Hit* hits);
 
 /// Writes all scores: scores[q * stride + row] with row counted from first_group's first, stride >=

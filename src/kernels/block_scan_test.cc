@@ -147,7 +147,7 @@ TEST(ScanBlock, MoreQueriesThanAPanelAndRowsTooWideForTheStack) {
     SCOPED_TRACE(level);
     std::mt19937_64 random(3);
     for (const auto& [queries, rows, dim] :
-         {std::tuple{600, 50, 4}, {70, 50, 600}, {9, 20, 2048}, {9, 20, 2049}, {3, 20, 5000}}) {
+         {std::tuple{600, 50, 4}, {70, 50, 600}, {70, 50, 512}, {9, 20, 2049}, {3, 20, 5000}}) {
       Case data = MakeCase(random, queries, rows, dim, 0, 1);
       data.Prepare();
       ExpectNoneLost(data);
