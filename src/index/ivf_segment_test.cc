@@ -82,7 +82,10 @@ double ReferenceDistance(const Opened& opened, const SyntheticOptions& options, 
   const bool pq = options.num_bits != 0;
   long double dot = 0, l2 = 0, query2 = 0, row2 = 0;
   for (int64_t j = 0; j < options.dim; ++j) {
-    const long double residual = pq ? query[j] - centroid[j] : query[j];
+    long double residual = pq ? query[j] - centroid[j] : query[j];
+    if (pq && options.type == ElementType::kFloat16) {
+      residual = RoundToFloat16(static_cast<double>(residual));
+    }
     l2 += (residual - row[j]) * (residual - row[j]);
     dot += static_cast<long double>(query[j]) * row[j];
     query2 += static_cast<long double>(query[j]) * query[j];

@@ -1,5 +1,6 @@
 // IVF_PQ: a code names one codebook entry for each sub-vector. Decoding writes the entries straight
 // into the grouped rows that the block scan multiplies; the distance adds over the same entries.
+#include <algorithm>
 #include <cmath>
 #include <type_traits>
 #include <utility>
@@ -27,6 +28,7 @@ class PqQuantizer final : public Quantizer<T> {
         code_bytes_(num_sub_vectors_ * num_bits_ / 8),
         transposed_(pq.transposed),
         metric_(metric),
+        rounds_residual_(pq.codebook.type == format::ElementType::kFloat16),
         codebook_(WidenTensor<T>(pq.codebook)) {
     if constexpr (!std::is_same_v<T, float>) {
       narrow_codebook_.assign(codebook_.begin(), codebook_.end());
@@ -73,6 +75,7 @@ class PqQuantizer final : public Quantizer<T> {
   void DecodeGroup(const uint8_t* codes, int64_t byte_stride, const int64_t* row_offsets,
                    float* group, double* norms2) const;
   void GatherRow(const DecodedPartition& rows, int64_t slot, T* row) const;
+  void QueryResidual(const T* centroid, const double* query, double* out) const;
 
   const int64_t dim_;
   const int64_t num_sub_vectors_;
@@ -81,6 +84,7 @@ class PqQuantizer final : public Quantizer<T> {
   const int64_t code_bytes_;
   const bool transposed_;
   const kernels::Metric metric_;
+  const bool rounds_residual_;
   const std::vector<T> codebook_;       // [sub-vector][entry][sub_dim]
   std::vector<float> narrow_codebook_;  // the same in float; empty where T is float
   std::vector<double> entry_norms2_;    // [sub-vector][entry], of the floats
@@ -131,10 +135,20 @@ void PqQuantizer<T>::Decode(const T*, std::span<const uint64_t> addresses, uint6
   }
 }
 
+// A float16 index keeps residuals in float16, as Lance does: its distances follow that rounding.
+template <typename T>
+void PqQuantizer<T>::QueryResidual(const T* centroid, const double* query, double* out) const {
+  for (int64_t j = 0; j < dim_; ++j) out[j] = query[j] - centroid[j];
+  if (rounds_residual_) std::transform(out, out + dim_, out, RoundToFloat16);
+}
+
 template <typename T>
 double PqQuantizer<T>::MoveQuery(const T* centroid, const double* query, float* moved) const {
-  const bool dot = metric_ == kernels::Metric::kDot;
-  return MoveByCentre<T>(query, dot ? nullptr : centroid, dim_, moved);
+  if (metric_ == kernels::Metric::kDot) return MoveByCentre<T>(query, nullptr, dim_, moved);
+  if (!rounds_residual_) return MoveByCentre(query, centroid, dim_, moved);
+  VectorScratch<double> residual(dim_);
+  QueryResidual(centroid, query, residual.data());
+  return MoveByCentre<T>(residual.data(), nullptr, dim_, moved);
 }
 
 template <typename T>
@@ -156,7 +170,7 @@ double PqQuantizer<T>::Distance(const T* centroid, const double* query,
   GatherRow(rows, slot, row.data());
   if (metric_ == kernels::Metric::kDot) return 1 - kernels::CanonicalDot(query, row.data(), dim_);
   VectorScratch<double> residual(dim_);
-  for (int64_t j = 0; j < dim_; ++j) residual[j] = query[j] - centroid[j];
+  QueryResidual(centroid, query, residual.data());
   const double l2 = kernels::CanonicalL2(residual.data(), row.data(), dim_);
   return metric_ == kernels::Metric::kCosine ? l2 / 2 : l2;
 }
