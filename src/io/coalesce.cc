@@ -8,9 +8,11 @@ namespace kinjo::io {
 std::vector<CoalescedRequest> Coalesce(std::span<const ByteRange> ranges, uint64_t gap_bytes) {
   std::vector<size_t> order(ranges.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  const auto earlier = [&](size_t a, size_t b) { return ranges[a].offset < ranges[b].offset; };
+  const auto earlier = [&](size_t a, size_t b) {
+    return ranges[a].offset != ranges[b].offset ? ranges[a].offset < ranges[b].offset : a < b;
+  };
   if (!std::is_sorted(order.begin(), order.end(), earlier)) {
-    std::stable_sort(order.begin(), order.end(), earlier);
+    std::sort(order.begin(), order.end(), earlier);
   }
   std::vector<CoalescedRequest> requests;
   uint64_t end = 0;

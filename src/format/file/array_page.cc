@@ -55,8 +55,7 @@ class ArrayPageRead final : public PageRead {
  public:
   ArrayPageRead(const ArrayPage& page, bool arrow_dictionary, PageLevels levels,
                 std::span<const PageRows> rows)
-      : page_(page),
-        shape_(page.shape()),
+      : shape_(page.shape()),
         where_(page.place().where),
         arrow_dictionary_(arrow_dictionary),
         levels_(std::move(levels)),
@@ -77,7 +76,6 @@ class ArrayPageRead final : public PageRead {
   arrow::Status DecodeDictionary(const PageRows& range, ColumnSink* sink);
   arrow::Status AppendLevels(uint64_t count, bool any_null, ColumnSink* sink);
 
-  const ArrayPage& page_;
   const Shape& shape_;
   const Where where_;
   const bool arrow_dictionary_;
