@@ -1,0 +1,194 @@
+"""Index segments that pylance writes, searched by our index room alone: ids and distances.
+
+index_probe (tests/interop/index_probe.cc) opens `_indices/<uuid>`, ranks the partitions and scores
+every row of those visited. Its answers are compared with pylance's `nearest` without a refine: the
+committed ones of tests/golden, and fresh ones for each quantizer, metric and element type.
+"""
+
+import json
+import os
+import shutil
+import struct
+import subprocess
+from pathlib import Path
+
+import lance
+import numpy as np
+import pyarrow as pa
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+GOLDEN = ["flat_l2", "flat_cosine", "pq8_l2", "pq8_cosine", "pq8_dot", "pq4_l2", "pq_f16"]
+FLAT = {"index_type": "IVF_FLAT"}
+PQ8 = {"index_type": "IVF_PQ", "num_sub_vectors": 8}
+PQ4 = {"index_type": "IVF_PQ", "num_sub_vectors": 8, "num_bits": 4}
+K = 20
+
+
+@pytest.fixture(scope="session")
+def probe(tmp_path_factory):
+    """probe(directory, queries, k, nprobes) -> (header, [(row ids, distances) of each query])."""
+    cli = os.environ.get("KINJO_CLI")
+    build = Path(cli).parent.parent if cli else ROOT / "build" / "release"
+    path = build / "tests" / "interop" / "index_probe"
+    if not path.exists():
+        pytest.fail(f"{path} is not built; run ./dev build")
+    query_file = tmp_path_factory.mktemp("probe") / "queries.bin"
+
+    def run(directory, queries, k, nprobes, fails=False):
+        np.asarray(queries, dtype=np.float64).tofile(query_file)
+        command = [path, directory, query_file, str(k), str(nprobes)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+        if fails:
+            assert done.returncode == 1
+            return done.stderr
+        assert done.returncode == 0, done.stderr
+        header, *lines = done.stdout.splitlines()
+        answers = [([], []) for _ in queries]
+        for line in lines:
+            query, row_id, distance = line.split()
+            answers[int(query)][0].append(int(row_id))
+            answers[int(query)][1].append(float(distance))
+        return header.split()[1:], answers
+
+    return run
+
+
+def index_directory(dataset):
+    (directory,) = (Path(dataset) / "_indices").iterdir()
+    return directory
+
+
+def compare(answers, expected, relative):
+    """Distances agree one by one; ids too, except between (nearly) equal distances."""
+    for (ids, distances), (expected_ids, expected_distances) in zip(
+        answers, expected, strict=True
+    ):
+        np.testing.assert_allclose(distances, expected_distances, rtol=relative, atol=2e-6)
+        gap = 2 * relative * np.abs(expected_distances) + 4e-6
+        near = np.diff(expected_distances) < gap[1:]
+        tied = np.append(near, True) | np.insert(near, 0, False)  # the last ties with rows cut off
+        for ours, theirs, loose in zip(ids, expected_ids, tied, strict=True):
+            assert loose or ours == theirs
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_golden_answers(name, probe, golden):
+    search = json.loads((golden / f"{name}.search.json").read_text())
+    plain = [s for s in search["searches"] if s["refine_factor"] is None]
+    assert len(plain) >= 3
+    directory = index_directory(golden / f"{name}.lance")
+    for one in plain:
+        distances = np.array(one["distances"])
+        if search["metric"] == "cosine" and not name.startswith("flat"):
+            distances /= 2
+        _, answers = probe(directory, search["queries"], search["k"], one["nprobes"])
+        compare(answers, list(zip(one["row_ids"], distances, strict=True)), 1e-5)
+
+
+def make_vectors(rows, dim, dtype, seed):
+    random = np.random.default_rng(seed)
+    centers = np.random.default_rng(7).normal(0, 2, (40, dim))
+    return (centers[random.integers(0, 40, rows)] + random.normal(0, 1, (rows, dim))).astype(dtype)
+
+
+def make_dataset(path, vectors, metric, index, num_partitions=6):
+    flat = pa.array(vectors.reshape(-1))
+    table = pa.table({"vec": pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1])})
+    dataset = lance.write_dataset(table, str(path))
+    dataset.create_index("vec", metric=metric, num_partitions=num_partitions, **index)
+    return lance.dataset(str(path))
+
+
+def nearest(dataset, query, nprobes):
+    search = {"column": "vec", "q": query, "k": K, "nprobes": nprobes}
+    return dataset.to_table(columns=["_distance"], nearest=search, with_row_id=True)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("metric", ["l2", "cosine", "dot"])
+@pytest.mark.parametrize("index", [FLAT, PQ8, PQ4], ids=["FLAT", "PQ8", "PQ4"])
+def test_every_kind(index, metric, dtype, probe, tmp_path):
+    dataset = make_dataset(tmp_path / "d", make_vectors(2500, 32, dtype, 1), metric, index)
+    queries = make_vectors(12, 32, dtype, 2)
+    directory = index_directory(tmp_path / "d")
+    for nprobes in (1, 3, 6):
+        expected = []
+        for query in queries:
+            table = nearest(dataset, query, nprobes)
+            distances = table["_distance"].to_numpy().astype(np.float64)
+            if metric == "cosine" and index is not FLAT:
+                distances /= 2
+            expected.append((table["_rowid"].to_pylist(), distances))
+        header, answers = probe(directory, queries, K, nprobes)
+        assert header[:4] == [index["index_type"], metric, "6", "32"]
+        compare(answers, expected, 1e-5)
+
+
+def test_row_major_codes(probe, tmp_path):
+    """`skip_transpose` leaves codes row by row; the answers are the same."""
+    vectors = make_vectors(2000, 32, np.float32, 1)
+    dataset = make_dataset(tmp_path / "d", vectors, "l2", PQ8 | {"skip_transpose": True})
+    auxiliary = (index_directory(tmp_path / "d") / "auxiliary.idx").read_bytes()
+    assert b'transposed\\":false' in auxiliary
+    queries = make_vectors(5, 32, np.float32, 2)
+    expected = []
+    for query in queries:
+        table = nearest(dataset, query, 6)
+        expected.append((table["_rowid"].to_pylist(), table["_distance"].to_numpy()))
+    _, answers = probe(index_directory(tmp_path / "d"), queries, K, 0)
+    compare(answers, expected, 1e-5)
+
+
+@pytest.mark.parametrize("index", [FLAT, PQ8], ids=["FLAT", "PQ8"])
+def test_reads_little_more_than_the_partitions(index, probe, tmp_path):
+    """All partitions read one by one cost at most a tenth more than their rows' bytes."""
+    make_dataset(tmp_path / "d", make_vectors(60_000, 16, np.float32, 1), "l2", index, 4)
+    header, _ = probe(index_directory(tmp_path / "d"), make_vectors(1, 16, np.float32, 2), 1, 1)
+    needed, read = int(header[4]), int(header[5])
+    assert needed == 60_000 * (8 + (64 if index is FLAT else 8))
+    assert read <= 1.1 * needed
+
+
+@pytest.mark.parametrize("index_type", ["IVF_SQ", "IVF_RQ", "IVF_HNSW_SQ"])
+def test_other_kinds_are_refused_by_name(index_type, probe, tmp_path):
+    vectors = make_vectors(1000, 32, np.float32, 1)
+    make_dataset(tmp_path / "d", vectors, "l2", {"index_type": index_type}, 2)
+    message = probe(index_directory(tmp_path / "d"), vectors[:1], 1, 1, fails=True)
+    assert message.startswith("not_supported:")
+    assert index_type in message
+
+
+def test_hamming_is_refused(probe, tmp_path):
+    random = np.random.default_rng(1)
+    vectors = random.integers(0, 256, (500, 16), np.uint8, endpoint=False)
+    make_dataset(tmp_path / "d", vectors, "hamming", FLAT, 2)
+    message = probe(index_directory(tmp_path / "d"), vectors[:1], 1, 1, fails=True)
+    assert message.startswith("not_supported:")
+    assert "hamming" in message
+
+
+def test_legacy_index_is_refused(probe, golden, tmp_path):
+    """A file of Lance's first format, as old indexes are."""
+    (tmp_path / "index.idx").write_bytes(bytes(64) + struct.pack("<QHH", 0, 0, 2) + b"LANC")
+    message = probe(tmp_path, np.zeros((1, 2)), 1, 1, fails=True)
+    assert message.startswith("not_supported: Legacy index file")
+    assert "rebuild" in message
+
+
+def test_missing_and_damaged_files(probe, golden, tmp_path):
+    source = index_directory(golden / "pq8_l2.lance")
+    query = np.zeros((1, 16))
+    for name in ("index.idx", "auxiliary.idx"):
+        copy = tmp_path / name
+        shutil.copytree(source, copy)
+        (copy / name).unlink()
+        assert probe(copy, query, 1, 1, fails=True).startswith("not_found:")
+        (copy / name).write_bytes((source / name).read_bytes()[:-1])
+        assert probe(copy, query, 1, 1, fails=True).startswith("corrupt:")
+    # The two files of different indexes.
+    mixed = tmp_path / "mixed"
+    mixed.mkdir()
+    shutil.copy(source / "index.idx", mixed)
+    shutil.copy(index_directory(golden / "pq8_dot.lance") / "auxiliary.idx", mixed)
+    assert probe(mixed, query, 1, 1, fails=True).startswith("corrupt:")
