@@ -133,11 +133,15 @@ int CheckWords(const Flags& flags) {
 int RunJoin(const Flags& flags, const Cancel& cancel) {
   if (const int wrong = CheckWords(flags); wrong != kDone) return wrong;
   if (flags.explain) return RunExplain(flags);
+  const bool drops_rows = flags.analyze && !flags.output;
+  const std::string output = flags.output.value_or(drops_rows ? "" : kStandardOutput);
+  if (!drops_rows) {
+    const Result<void> checked = Join::CheckSink(output, SinkOf(flags, output));
+    if (!checked.ok()) return FailCommandLine(kCommand, checked.error().message);
+  }
   JoinRequest request = MakeJoin(kCommand, flags);
   if (!request.join) return request.exit_code;
 
-  const bool drops_rows = flags.analyze && !flags.output;
-  const std::string output = flags.output.value_or(drops_rows ? "" : kStandardOutput);
   ProgressDisplay display(ProgressOf(flags, output));
   const ProgressFunction show = [&](const kinjo_progress& progress) { display.Show(progress); };
   const RunOptions run{&cancel, &show};

@@ -304,6 +304,11 @@ typedef struct kinjo_sink_options {
 
 KINJO_EXPORT void kinjo_sink_options_init(kinjo_sink_options* options, size_t struct_size);
 
+/* Judges the options for `path` alone, before any file is touched. kinjo_join_write does this too.
+ */
+KINJO_EXPORT bool kinjo_sink_options_check(const char* path, const kinjo_sink_options* options,
+                                           kinjo_error** error);
+
 /* Runs the join and writes its rows to `path`, "-" for standard output. A file is written beside
  * and renamed when whole: on failure and on cancel nothing is at the path that wasn't there before.
  * The place is checked before a left row is read. `rows_written` may be NULL. */

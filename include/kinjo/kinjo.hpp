@@ -388,15 +388,17 @@ class Join {
     if (!kinjo_join_run(handle_.get(), &raw, &stream, &error)) return Error::Take(error);
     return Stream(stream);
   }
+  /// Judges where and how rows shall be written, alone.
+  static Result<void> CheckSink(const std::string& path, const SinkOptions& sink) {
+    const kinjo_sink_options raw = Raw(sink);
+    kinjo_error* error = nullptr;
+    if (!kinjo_sink_options_check(path.c_str(), &raw, &error)) return Error::Take(error);
+    return {};
+  }
   /// Runs the join into a file or, for "-", standard output; gives the rows written.
   Result<int64_t> Write(const std::string& path, const SinkOptions& sink = {},
                         const RunOptions& options = {}) {
-    kinjo_sink_options raw_sink;
-    kinjo_sink_options_init(&raw_sink, sizeof(raw_sink));
-    raw_sink.format = detail::OrNull(sink.format);
-    raw_sink.compression = detail::OrNull(sink.compression);
-    raw_sink.row_group_rows = detail::OrUnset(sink.row_group_rows);
-    raw_sink.overwrite = sink.overwrite;
+    const kinjo_sink_options raw_sink = Raw(sink);
     const kinjo_run_options raw = Raw(options);
     return detail::Filled<int64_t>([&](int64_t* rows, kinjo_error** error) {
       return kinjo_join_write(handle_.get(), path.c_str(), &raw_sink, &raw, rows, error);
@@ -423,6 +425,17 @@ class Join {
 
  private:
   explicit Join(kinjo_join* handle) : handle_(handle) {}
+
+  // Borrows from `sink`.
+  static kinjo_sink_options Raw(const SinkOptions& sink) {
+    kinjo_sink_options raw;
+    kinjo_sink_options_init(&raw, sizeof(raw));
+    raw.format = detail::OrNull(sink.format);
+    raw.compression = detail::OrNull(sink.compression);
+    raw.row_group_rows = detail::OrUnset(sink.row_group_rows);
+    raw.overwrite = sink.overwrite;
+    return raw;
+  }
 
   static kinjo_run_options Raw(const RunOptions& options) {
     kinjo_run_options raw;

@@ -53,6 +53,15 @@ void kinjo_sink_options_init(kinjo_sink_options* options, size_t struct_size) {
   InitStruct(options, struct_size, Defaults());
 }
 
+bool kinjo_sink_options_check(const char* path, const kinjo_sink_options* options,
+                              kinjo_error** error) {
+  return Wall(error, [&]() -> arrow::Status {
+    ARROW_RETURN_NOT_OK(RequireArgument(path, "path"));
+    ARROW_ASSIGN_OR_RAISE(const auto sink_options, ToSinkOptions(options));
+    return kinjo::tabular::CheckSink(path, sink_options);
+  });
+}
+
 bool kinjo_join_write(kinjo_join* join, const char* path, const kinjo_sink_options* sink_options,
                       const kinjo_run_options* run_options, int64_t* rows_written,
                       kinjo_error** error) {

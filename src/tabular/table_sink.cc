@@ -107,6 +107,10 @@ arrow::Result<const SinkFormat*> ChooseFormat(const std::string& path, const Sin
 
 }  // namespace
 
+arrow::Status CheckSink(const std::string& path, const SinkOptions& options) {
+  return ChooseFormat(path, options).status();
+}
+
 arrow::Result<std::unique_ptr<TableSink>> OpenSink(const std::string& path,
                                                    std::shared_ptr<arrow::Schema> schema,
                                                    const SinkOptions& options) {

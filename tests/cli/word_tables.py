@@ -16,7 +16,7 @@ def word_table(rows, seed, dimension=DIMENSION):
     return pa.table(
         {
             "id": pa.array(range(rows), pa.int64()),
-            "word": [f"w{i}" for i in range(rows)],
+            "word": pa.array([f"w{i}" for i in range(rows)], pa.string()),
             "vec": vector_column(values),
         }
     )
