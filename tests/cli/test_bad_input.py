@@ -259,7 +259,9 @@ def test_no_room_while_writing(kinjo_cli, tables, tmp_path, form):
 def test_disk_is_full_behind_standard_output(kinjo_cli, tables):
     command = [kinjo_cli, "join", *sides(tables), "--format", "jsonl", "-k", "50"]
     with open("/dev/full", "w") as full:
-        done = subprocess.run(list(map(str, command)), stdout=full, stderr=subprocess.PIPE, text=True)
+        done = subprocess.run(
+            list(map(str, command)), stdout=full, stderr=subprocess.PIPE, text=True
+        )
     assert done.returncode == FAILED
     assert len(done.stderr.splitlines()) == 1
     assert "No space left" in done.stderr

@@ -20,7 +20,8 @@ def test_a_dataset(kinjo, tables):
 
 
 def test_without_an_index(kinjo, tables):
-    assert "no vector index: joins take the exact path" in kinjo("info", tables / "plain.lance").stdout
+    text = kinjo("info", tables / "plain.lance").stdout
+    assert "no vector index: joins take the exact path" in text
 
 
 def test_as_json(kinjo, tables):

@@ -41,7 +41,8 @@ def test_exact_rows_are_right(join, truth, tmp_path):
     output = tmp_path / "out.parquet"
     join("--index", "never", "-o", output)
     table = pq.read_table(output)
-    assert table.column_names == ["id", "word", "vec", "id_right", "word_right", "_distance", "_rank"]
+    right = ["id_right", "word_right", "_distance", "_rank"]
+    assert table.column_names == ["id", "word", "vec", *right]
     ids, distances = truth
     np.testing.assert_array_equal(table["id"], np.repeat(np.arange(200), K))
     np.testing.assert_array_equal(table["id_right"].to_numpy().reshape(-1, K), ids)
@@ -122,7 +123,8 @@ def test_distance_range_and_left_rows_without_a_match(join, truth, tmp_path):
     output = tmp_path / "out.parquet"
     nearest = truth[1][:, 0]
     limit = float(np.median(nearest))
-    join("--index", "never", "-k", 1, "--distance-range", f",{limit}", "--how", "left", "-o", output)
+    join("--index", "never", "-k", 1, "--distance-range", f",{limit}", "--how", "left",
+         "-o", output)
     table = pq.read_table(output)
     assert table.num_rows == 200
     assert 0 < table["_distance"].null_count < 200

@@ -20,7 +20,8 @@ def library(kinjo_cli):
 
 
 def symbols(library, *flags):
-    listing = subprocess.run(["nm", "-D", *flags, library], capture_output=True, text=True, check=True)
+    command = ["nm", "-D", *flags, library]
+    listing = subprocess.run(command, capture_output=True, text=True, check=True)
     return {line.split()[-1] for line in listing.stdout.splitlines()}
 
 

@@ -1,4 +1,5 @@
-"""Ways to end early: Ctrl-C, SIGTERM, a reader that leaves. And the terminal, where a bar is drawn."""
+"""Ways to end early: Ctrl-C, SIGTERM, a reader that leaves. And the terminal, where a bar is
+drawn."""
 
 import json
 import os
@@ -25,7 +26,9 @@ def long_flags(long_join):
     return "join", "--left", long_join / "left.parquet", "--right", long_join / "right.parquet"
 
 
-@pytest.mark.parametrize("number, exit_code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    "number, exit_code", [(signal.SIGINT, INTERRUPTED), (signal.SIGTERM, TERMINATED)]
+)
 def test_a_signal_leaves_nothing_behind(start, long_join, tmp_path, number, exit_code):
     flags = *long_flags(long_join), "--progress", "json", "-o", tmp_path / "out.parquet"
     with start(*flags, stderr=subprocess.PIPE) as process:
