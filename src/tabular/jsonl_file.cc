@@ -43,6 +43,7 @@ class JsonlFile final : public TableFile {
     if (begin != std::string_view::npos && text[begin] == '[') {
       return base::Invalid(location.uri, " holds a JSON array; write one object a line instead");
     }
+    ARROW_RETURN_NOT_OK(input->Seek(0));
     ARROW_ASSIGN_OR_RAISE(auto reader, OpenReader(location, std::move(input), {}));
     file->schema_ = reader->schema();
     return file;

@@ -1,0 +1,125 @@
+#include "tabular/arrow_file.h"
+
+#include <string>
+#include <vector>
+
+#include "arrow/array.h"
+#include "arrow/io/file.h"
+#include "arrow/ipc/writer.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tabular/table_samples.h"
+
+namespace kinjo::tabular {
+namespace {
+
+using base::CodeOf;
+using base::ErrorCode;
+using testing::HasSubstr;
+
+void WriteStream(const std::string& path, const arrow::RecordBatchVector& batches) {
+  auto out = arrow::io::FileOutputStream::Open(path).ValueOrDie();
+  auto writer = arrow::ipc::MakeStreamWriter(out, batches.at(0)->schema()).ValueOrDie();
+  for (const auto& batch : batches) ASSERT_TRUE(writer->WriteRecordBatch(*batch).ok());
+  ASSERT_TRUE(writer->Close().ok());
+  ASSERT_TRUE(out->Close().ok());
+}
+
+TEST(ArrowFile, RoundTripKeepsEveryValueAndType) {
+  TemporaryFolder folder;
+  const arrow::RecordBatchVector batches = {VectorRows(0, 100, true), VectorRows(100, 0),
+                                            VectorRows(100, 57, true)};
+  for (const std::string compression : {"", "none", "lz4", "zstd"}) {
+    const std::string path = folder.Path("t.arrow");
+    ASSERT_TRUE(WriteAll(path, batches, {.compression = compression}).ok()) << compression;
+    auto source = OpenTable(path, {.batch_rows = 30}).ValueOrDie();
+    EXPECT_EQ(source->num_rows(), 157);
+    ExpectSameRows(*ReadAll(source.get(), std::nullopt, 30).ValueOrDie(), *ToTable(batches));
+    const auto some = ReadAll(source.get(), {{"d", "id"}}).ValueOrDie();
+    ExpectSameRows(*some, *ToTable(batches)->SelectColumns({3, 0}).ValueOrDie());
+    EXPECT_EQ(ReadAll(source.get(), std::vector<std::string>{}).ValueOrDie()->num_rows(), 157);
+  }
+}
+
+TEST(ArrowFile, TakesRowsAgainAndAgain) {
+  TemporaryFolder folder;
+  const arrow::RecordBatchVector batches = {VectorRows(0, 100), VectorRows(100, 57),
+                                            VectorRows(157, 43)};
+  const std::string path = folder.Path("t.feather");
+  ASSERT_TRUE(WriteAll(path, batches).ok());
+  auto source = OpenTable(path).ValueOrDie();
+  const std::vector<std::vector<uint64_t>> cases = {
+      {160, 199}, {0}, {99, 100, 101}, {}, {5, 120, 121, 190}};
+  const auto all = ToTable(batches)->CombineChunksToBatch().ValueOrDie();
+  for (const auto& ordinals : cases) {
+    const auto taken = source->Take({"v"}, ordinals).ValueOrDie();
+    ASSERT_EQ(taken->num_rows(), static_cast<int64_t>(ordinals.size()));
+    for (size_t i = 0; i < ordinals.size(); ++i) {
+      EXPECT_TRUE(taken->column(0)->RangeEquals(*all->column(2), static_cast<int64_t>(i),
+                                                static_cast<int64_t>(i) + 1,
+                                                static_cast<int64_t>(ordinals[i])));
+    }
+  }
+}
+
+TEST(ArrowFile, StreamsAreReadToo) {
+  TemporaryFolder folder;
+  const arrow::RecordBatchVector batches = {VectorRows(0, 20, true), VectorRows(20, 30, true)};
+  const std::string path = folder.Path("t.arrow");
+  WriteStream(path, batches);
+  auto source = OpenTable(path).ValueOrDie();
+  EXPECT_EQ(source->num_rows(), std::nullopt);
+  ExpectSameRows(*ReadAll(source.get()).ValueOrDie(), *ToTable(batches));
+  ExpectSameRows(*ReadAll(source.get(), {{"v"}}).ValueOrDie(),
+                 *ToTable(batches)->SelectColumns({2}).ValueOrDie());
+  const std::vector<uint64_t> ordinals = {3, 25, 49};
+  EXPECT_TRUE(
+      source->Take({"id"}, ordinals)
+          .ValueOrDie()
+          ->column(0)
+          ->Equals(*arrow::json::ArrayFromJSONString(arrow::int64(), "[3,25,49]").ValueOrDie()));
+}
+
+TEST(ArrowFile, DictionariesAreWrittenAsTheirValues) {
+  TemporaryFolder folder;
+  const auto type = arrow::dictionary(arrow::int8(), arrow::utf8());
+  const auto schema = arrow::schema({arrow::field("c", type)});
+  arrow::RecordBatchVector batches;
+  for (const std::string words : {R"(["a","b"])", R"(["c","d"])"}) {
+    auto coded = arrow::DictionaryArray::FromArrays(
+        type, arrow::json::ArrayFromJSONString(arrow::int8(), "[1,0,null]").ValueOrDie(),
+        arrow::json::ArrayFromJSONString(arrow::utf8(), words).ValueOrDie());
+    batches.push_back(arrow::RecordBatch::Make(schema, 3, {*coded}));
+  }
+  ASSERT_TRUE(WriteAll(folder.Path("t.arrow"), batches).ok());
+  const auto plain = arrow::schema({arrow::field("c", arrow::utf8())});
+  ExpectSameRows(*ReadUri(folder.Path("t.arrow")),
+                 *ToTable({BatchFromJson(plain, R"([{"c":"b"},{"c":"a"},{"c":null},{"c":"d"},
+                                                   {"c":"c"},{"c":null}])")}));
+}
+
+TEST(ArrowFile, BrokenFilesAreErrorsThatNameThem) {
+  TemporaryFolder folder;
+  const std::string path = folder.Path("t.arrow");
+  ASSERT_TRUE(WriteAll(path, {VectorRows(0, 60)}).ok());
+  const std::string bytes = Slurp(path);
+  for (const size_t size : {size_t{0}, size_t{5}, size_t{6}, size_t{100}, bytes.size() - 1}) {
+    const std::string cut = folder.Write("cut.arrow", bytes.substr(0, size));
+    const auto status = OpenTable(cut).status();
+    EXPECT_EQ(CodeOf(status), ErrorCode::kCorrupt) << size << " " << status.ToString();
+    EXPECT_THAT(status.message(), HasSubstr("cut.arrow"));
+  }
+  for (size_t at = 0; at < bytes.size(); at += 5) {  // an error or other values, never a crash
+    std::string flipped = bytes;
+    flipped[at] = static_cast<char>(flipped[at] ^ 0xAA);
+    auto source = OpenTable(folder.Write("flipped.arrow", flipped));
+    if (!source.ok()) continue;
+    auto reader = (*source)->Read(std::nullopt);
+    if (reader.ok()) (void)(*reader)->ToTable();
+  }
+  const auto feather = OpenTable(folder.Write("old.feather", "FEA1....FEA1")).status();
+  EXPECT_EQ(CodeOf(feather), ErrorCode::kNotSupported);
+}
+
+}  // namespace
+}  // namespace kinjo::tabular
