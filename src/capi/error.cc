@@ -55,8 +55,7 @@ void StoreOutOfMemory(kinjo_error** error) noexcept {
   if (error != nullptr) *error = OutOfMemoryError();
 }
 
-arrow::Status RequireArgument(const void* pointer, const char* name) {
-  if (pointer != nullptr) return arrow::Status::OK();
+arrow::Status NullArgument(const char* name) {
   return base::Invalid("the argument ", name, " is NULL");
 }
 

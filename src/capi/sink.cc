@@ -72,7 +72,7 @@ bool kinjo_join_write(kinjo_join* join, const char* path, const kinjo_sink_optio
     ARROW_ASSIGN_OR_RAISE(RunControl control, ToRunControl(run_options));
     ARROW_ASSIGN_OR_RAISE(const auto sink,
                           kinjo::tabular::OpenSink(path, join->join->output_schema(), options));
-    const arrow::Status written = WriteJoin(join->join.get(), sink.get(), std::move(control));
+    arrow::Status written = WriteJoin(join->join.get(), sink.get(), std::move(control));
     if (!written.ok()) {
       sink->Abort();
       return written;

@@ -81,8 +81,13 @@ bool Wall(kinjo_error** error, const Body& body) noexcept {
   return false;
 }
 
+arrow::Status NullArgument(const char* name);
+
 /// `invalid`, naming the argument, when `pointer` is null.
-arrow::Status RequireArgument(const void* pointer, const char* name);
+template <typename T>
+arrow::Status RequireArgument(const T* pointer, const char* name) {
+  return pointer == nullptr ? NullArgument(name) : arrow::Status::OK();
+}
 
 /// Readies what the whole process shares before the first dataset, table or join is made.
 arrow::Status StartEngine();
