@@ -8,18 +8,6 @@ namespace {
 
 constexpr int64_t kQueriesPerItem = 128;
 
-// How deep to rank before the adaptive count is known: a little above its usual cap at k = 10.
-int64_t FirstDepth(kernels::Metric metric) {
-  switch (metric) {
-    case kernels::Metric::kL2:
-      return 32;
-    case kernels::Metric::kCosine:
-      return 96;
-    default:
-      return 448;
-  }
-}
-
 }  // namespace
 
 arrow::Status AnnIvfPartition::Rank(
@@ -38,23 +26,19 @@ arrow::Status AnnIvfPartition::Rank(
   });
 }
 
-bool AnnIvfPartition::CountFirstRound(int64_t k, int64_t depth, const ProbeLimits& limits) {
-  const int64_t partitions = segment_->num_partitions();
-  const int64_t minimum = std::min(limits.minimum, limit_);
+void AnnIvfPartition::CountFirstRound(int64_t k, const ProbeLimits& limits) {
   std::vector<float> distances;
   for (size_t i = 0; i < ranked_.size(); ++i) {
     int64_t count = limit_;
     if (!limits.nprobes.has_value()) {
       distances.clear();
       for (const index::RankedPartition& ranked : ranked_[i]) distances.push_back(ranked.distance);
-      count =
-          std::clamp(index::AdaptiveProbeCount(segment_->metric(), k, distances), minimum, limit_);
+      count = std::clamp(index::AdaptiveProbeCount(segment_->metric(), k, distances),
+                         std::min(limits.minimum, limit_), limit_);
     }
-    // The count of a shortened list is right only when it stops before the list's end.
-    if (count >= depth && depth < std::min(partitions, limit_)) return false;
     first_round_[i] = std::min(count, static_cast<int64_t>(ranked_[i].size()));
+    first_round_max_ = std::max(first_round_max_, first_round_[i]);
   }
-  return true;
 }
 
 arrow::Status AnnIvfPartition::Start(std::span<const double> vectors, int64_t k,
@@ -63,17 +47,13 @@ arrow::Status AnnIvfPartition::Start(std::span<const double> vectors, int64_t k,
   queries_ = segment_->PrepareQueries(vectors);
   limit_ = std::min(partitions, limits.nprobes.value_or(limits.maximum.value_or(partitions)));
   first_round_.assign(static_cast<size_t>(queries_.num_queries), 0);
+  first_round_max_ = 0;
   int64_t depth = limit_;
   if (!limits.nprobes.has_value()) {
-    depth = std::min(limit_, std::max(limits.minimum, FirstDepth(segment_->metric())));
+    depth = std::max(limits.minimum, index::AdaptiveProbeCap(segment_->metric(), k));
   }
-  while (true) {
-    ARROW_RETURN_NOT_OK(Rank(queries_, depth, &ranked_));
-    if (CountFirstRound(k, depth, limits)) break;
-    depth = std::min(limit_, depth * 4);
-  }
-  first_round_max_ = 0;
-  for (const int64_t count : first_round_) first_round_max_ = std::max(first_round_max_, count);
+  ARROW_RETURN_NOT_OK(Rank(queries_, std::min(depth, limit_), &ranked_));
+  CountFirstRound(k, limits);
   visited_ = first_round_;
   return arrow::Status::OK();
 }

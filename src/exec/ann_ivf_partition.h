@@ -54,8 +54,7 @@ class AnnIvfPartition {
  private:
   arrow::Status Rank(const index::QueryBlock& queries, int64_t depth,
                      std::vector<std::vector<index::RankedPartition>>* ranked) const;
-  /// Sets the first round of every query; false when deeper ranks are needed to tell.
-  bool CountFirstRound(int64_t k, int64_t depth, const ProbeLimits& limits);
+  void CountFirstRound(int64_t k, const ProbeLimits& limits);
   arrow::Status RankDeeper(const std::vector<uint32_t>& queries);
 
   std::shared_ptr<index::IvfSegment> segment_;

@@ -22,8 +22,8 @@ int64_t FixedBytes(const MemoryNeeds& needs) {
   int64_t bytes = needs.threads * ScratchBytes(needs.dim);
   if (needs.uses_index) {
     // Stored, resolved and decoded form of the largest partition.
-    bytes +=
-        needs.threads * needs.partition_rows_max * (needs.dim * (needs.element_bytes + 4) + 4 * 8);
+    bytes += needs.threads *
+             (needs.partition_bytes_max + needs.partition_rows_max * (needs.dim * 4 + 4 * 8));
   }
   if (needs.scans) {
     // Two blocks: one is scored while the next is read, decoded and grouped.
@@ -72,9 +72,10 @@ arrow::Result<MemoryPlan> PlanMemory(const MemoryNeeds& needs) {
   plan.block_bytes = plan.block_rows * plan.query_bytes;
   plan.take_bytes = std::clamp(free / 8, kTakeBytesMin, kTakeBytesMax);
   if (needs.uses_index) {
-    const int64_t whole = needs.index_rows * (needs.dim * needs.element_bytes + 2 * 8);
     const int64_t room = free - plan.block_bytes - plan.take_bytes;
-    plan.cache_bytes = std::clamp<int64_t>(std::min(room / 2, whole), 0, kCacheBytesMax);
+    plan.cache_bytes =
+        std::clamp<int64_t>(std::min(room / 2, needs.index_bytes), 0, kCacheBytesMax);
+    plan.keeps_index = plan.cache_bytes == needs.index_bytes;
   }
   return plan;
 }

@@ -16,6 +16,9 @@ constexpr int64_t kVariableValueBytes = 48;
 // Partitions a query is taken to rank when their number is adaptive.
 constexpr int64_t kAdaptiveDepth = 96;
 
+// What a kept partition takes besides its rows.
+constexpr int64_t kPartitionOverheadBytes = 512;
+
 int64_t ValueBytes(const arrow::DataType& type) {
   if (type.id() == arrow::Type::FIXED_SIZE_LIST) {
     const auto& list = static_cast<const arrow::FixedSizeListType&>(type);
@@ -69,7 +72,9 @@ MemoryNeeds NeedsOf(const JoinPlan& plan) {
     for (int64_t p = 0; p < partitions; ++p) {
       const auto rows = static_cast<int64_t>(segment->partition_rows(p));
       needs.partition_rows_max = std::max(needs.partition_rows_max, rows);
-      needs.index_rows += rows;
+      const auto stored = static_cast<int64_t>(segment->partition_bytes(p));
+      needs.partition_bytes_max = std::max(needs.partition_bytes_max, stored);
+      needs.index_bytes += stored + rows * 8 + kPartitionOverheadBytes;
     }
   }
   return needs;

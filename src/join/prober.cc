@@ -84,7 +84,7 @@ arrow::Status Prober::Probe(const exec::QueryRows& queries, exec::NeighborHeaps*
   ARROW_RETURN_NOT_OK(Rank(queries, &rankings));
   // Every query's nearest partition first: after it the thresholds are tight, and the kernel drops
   // most of what the other partitions hold. Only worth it when the partitions read for it are kept.
-  const bool seeds = cache_.capacity_bytes() > 0;
+  const bool seeds = plan_.memory.keeps_index;
   for (size_t i = 0; i < rankings.size(); ++i) {
     const PhaseTimer timer(&counters_->probe_ns);
     const int64_t rounds = rankings[i]->first_round_max();

@@ -1,0 +1,264 @@
+#include <gtest/gtest.h>
+
+#include "join/brute_force.h"
+#include "join/memory_sides.h"
+
+namespace kinjo::join {
+namespace {
+
+using kernels::Metric;
+using kernels::Neighbor;
+using Lists = std::vector<std::vector<Neighbor>>;
+
+constexpr int64_t kDim = 5;
+
+JoinOptions Options(int64_t k) {
+  JoinOptions options;
+  options.k = k;
+  options.with_query_index = true;
+  options.left_select = std::vector<std::string>{};
+  options.threads = 1;
+  options.memory_limit_bytes = int64_t{1} << 30;
+  return options;
+}
+
+std::shared_ptr<MemoryTable> Left(const Vectors& left) {
+  return std::make_shared<MemoryTable>(MakeVectorBatch("q", "v", left, arrow::float32(), kDim),
+                                       "left");
+}
+
+arrow::Result<JoinOutcome> Join(const Vectors& left, std::shared_ptr<MemoryDataset> dataset,
+                                const JoinOptions& options) {
+  return RunJoin(Left(left), MakeDatasetSide(std::move(dataset)), options);
+}
+
+Lists Neighbours(const JoinOutcome& outcome, const Vectors& left) {
+  return NeighboursOf(*outcome.table, static_cast<int64_t>(left.size()), "id");
+}
+
+void ExpectSame(const Lists& got, const Lists& want) {
+  ASSERT_EQ(got.size(), want.size());
+  for (size_t q = 0; q < want.size(); ++q) {
+    ASSERT_EQ(got[q].size(), want[q].size()) << "left row " << q;
+    for (size_t i = 0; i < want[q].size(); ++i) {
+      ASSERT_EQ(got[q][i].address, want[q][i].address) << "left row " << q << " rank " << i + 1;
+      ASSERT_EQ(got[q][i].distance, want[q][i].distance) << "left row " << q << " rank " << i + 1;
+    }
+  }
+}
+
+std::vector<bool> LiveRows(const MemoryDataset& dataset) {
+  std::vector<bool> live;
+  for (size_t i = 0; i < dataset.vectors().size(); ++i) live.push_back(dataset.live(i));
+  return live;
+}
+
+/// Centroids far enough apart to make partitions of very different sizes.
+Vectors Centroids(int64_t count) { return IntegerVectors(count, kDim, 99, -4, 4); }
+
+/// The naive loop: one query after another, its nearest `nprobes` partitions, every row.
+Lists OneByOne(const MemoryDataset& dataset, const Vectors& left, const Vectors& centroids,
+               int64_t nprobes, int64_t k) {
+  const auto partition_of = [&](const std::vector<double>& vector) {
+    size_t best = 0;
+    for (size_t p = 1; p < centroids.size(); ++p) {
+      if (PlainDistance(Metric::kL2, vector, centroids[p]) <
+          PlainDistance(Metric::kL2, vector, centroids[best])) {
+        best = p;
+      }
+    }
+    return best;
+  };
+  Lists out;
+  for (const auto& query : left) {
+    std::vector<std::pair<double, size_t>> ranked;
+    for (size_t p = 0; p < centroids.size(); ++p) {
+      ranked.emplace_back(PlainDistance(Metric::kL2, query, centroids[p]), p);
+    }
+    std::sort(ranked.begin(), ranked.end());
+    std::vector<bool> wanted(dataset.vectors().size());
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      const auto& vector = dataset.vectors()[i];
+      if (vector.empty() || !dataset.live(static_cast<int64_t>(i))) continue;
+      const size_t p = partition_of(vector);
+      for (int64_t r = 0; r < nprobes; ++r) wanted[i] = wanted[i] || ranked[r].second == p;
+    }
+    out.push_back(BruteForce(Metric::kL2, {query}, dataset.vectors(), k, wanted)[0]);
+  }
+  return out;
+}
+
+std::shared_ptr<MemoryDataset> MakeDataset(int64_t rows, uint32_t seed, int64_t fragment_rows) {
+  return std::make_shared<MemoryDataset>(IntegerVectors(rows, kDim, seed), fragment_rows, kDim);
+}
+
+TEST(IndexJoin, FixedProbesEqualTheOneByOneLoop) {
+  const Vectors left = IntegerVectors(150, kDim, 1);
+  auto dataset = MakeDataset(1200, 2, 5000);
+  const Vectors centroids = Centroids(9);
+  dataset->AddIndex("vec", "l2", {{0}}, centroids);
+  for (int64_t row = 0; row < 1200; row += 3) dataset->Delete(row);
+  for (const int64_t nprobes : {1, 2, 5, 9}) {
+    JoinOptions options = Options(6);
+    options.nprobes = nprobes;
+    KINJO_ASSERT_RESULT(got, Join(left, dataset, options));
+    ExpectSame(Neighbours(got, left), OneByOne(*dataset, left, centroids, nprobes, 6));
+    EXPECT_EQ(got.report.path, "index");
+    EXPECT_EQ(got.report.partitions_probed, 150 * nprobes);
+    EXPECT_LE(got.report.partitions_read, 9);
+  }
+}
+
+TEST(IndexJoin, AllPartitionsAndAFullRefineEqualBruteForce) {
+  const Vectors left = IntegerVectors(90, kDim, 3);
+  for (const auto& [metric, name] : {std::pair{Metric::kL2, "l2"}, {Metric::kDot, "dot"}}) {
+    auto dataset = MakeDataset(700, 4, 200);
+    dataset->AddIndex("vec", name, {{0, 1, 2, 3}}, Centroids(7));
+    for (int64_t row = 50; row < 120; ++row) dataset->Delete(row);
+    JoinOptions options = Options(11);
+    options.nprobes = 1000;
+    options.refine_factor = 100;
+    KINJO_ASSERT_RESULT(got, Join(left, dataset, options));
+    ExpectSame(Neighbours(got, left),
+               BruteForce(metric, left, dataset->vectors(), 11, LiveRows(*dataset)));
+    EXPECT_TRUE(got.report.exact_distances);
+    EXPECT_GT(got.report.rows_refined, 0);
+  }
+}
+
+TEST(IndexJoin, DeltasAndUnindexedFragmentsAreMerged) {
+  const Vectors left = IntegerVectors(60, kDim, 5);
+  auto dataset = MakeDataset(900, 6, 150);
+  dataset->AddIndex("vec", "l2", {{0, 3}, {1}}, Centroids(6));
+  for (int64_t row = 0; row < 900; row += 7) dataset->Delete(row);
+  JoinOptions options = Options(10);
+  options.nprobes = 6;
+  KINJO_ASSERT_RESULT(all, Join(left, dataset, options));
+  ExpectSame(Neighbours(all, left),
+             BruteForce(Metric::kL2, left, dataset->vectors(), 10, LiveRows(*dataset)));
+  options.fast_search = true;
+  KINJO_ASSERT_RESULT(fast, Join(left, dataset, options));
+  std::vector<bool> covered = LiveRows(*dataset);
+  for (size_t row = 0; row < covered.size(); ++row) {
+    const size_t fragment = row / 150;
+    covered[row] = covered[row] && (fragment == 0 || fragment == 1 || fragment == 3);
+  }
+  ExpectSame(Neighbours(fast, left),
+             BruteForce(Metric::kL2, left, dataset->vectors(), 10, covered));
+}
+
+TEST(IndexJoin, LateSearchFindsKRowsBehindDeletions) {
+  const Vectors left = IntegerVectors(40, kDim, 7);
+  auto dataset = MakeDataset(4000, 8, 5000);
+  dataset->AddIndex("vec", "l2", {{0}}, Centroids(40));
+  for (int64_t row = 0; row < 4000; ++row) {
+    if (row % 200 != 11) dataset->Delete(row);
+  }
+  KINJO_ASSERT_RESULT(got, Join(left, dataset, Options(9)));
+  for (const auto& list : Neighbours(got, left)) EXPECT_EQ(list.size(), 9u);
+  EXPECT_EQ(got.report.short_rows, 0);
+  // More than are left: every partition is visited, and all of them come.
+  KINJO_ASSERT_RESULT(more, Join(left, dataset, Options(50)));
+  ExpectSame(Neighbours(more, left),
+             BruteForce(Metric::kL2, left, dataset->vectors(), 50, LiveRows(*dataset)));
+  EXPECT_EQ(more.report.short_rows, 40);
+  // A cap stays a cap.
+  JoinOptions capped = Options(9);
+  capped.maximum_nprobes = 2;
+  KINJO_ASSERT_RESULT(few, Join(left, dataset, capped));
+  EXPECT_EQ(few.report.partitions_probed, 40 * 2);
+  EXPECT_GT(few.report.short_rows, 0);
+}
+
+TEST(IndexJoin, SameBytesForAnyThreadsAndBlocks) {
+  const Vectors left = FloatVectors(211, kDim, 9);
+  auto dataset = std::make_shared<MemoryDataset>(FloatVectors(3000, kDim, 10), 1000, kDim);
+  dataset->AddIndex("vec", "l2", {{0}, {1}}, Centroids(30));
+  for (int64_t row = 0; row < 2000; ++row) {
+    if (row % 11 != 0) dataset->Delete(row);
+  }
+  for (const bool fast : {false, true}) {
+    JoinOptions options = Options(10);
+    options.fast_search = fast;
+    if (!fast) options.refine_factor = 3;
+    KINJO_ASSERT_RESULT(first, Join(left, dataset, options));
+    for (const int64_t threads : {1, 2, 4}) {
+      for (const int64_t block_rows : {1, 7, 4096}) {
+        options.threads = threads;
+        options.block_rows = block_rows;
+        KINJO_ASSERT_RESULT(other, Join(left, dataset, options));
+        EXPECT_TRUE(first.table->Equals(*other.table))
+            << "threads " << threads << " block_rows " << block_rows;
+      }
+    }
+  }
+}
+
+TEST(IndexJoin, APartitionIsReadOnceForAllItsQueries) {
+  const Vectors left = IntegerVectors(500, kDim, 11);
+  auto dataset = MakeDataset(2000, 12, 5000);
+  dataset->AddIndex("vec", "l2", {{0}}, Centroids(8));
+  JoinOptions options = Options(3);
+  options.block_rows = 100;
+  options.nprobes = 4;
+  KINJO_ASSERT_RESULT(got, Join(left, dataset, options));
+  EXPECT_EQ(got.report.partitions_probed, 2000);
+  EXPECT_LE(dataset->partition_reads(), 8);
+  EXPECT_EQ(got.report.partitions_read, dataset->partition_reads());
+}
+
+TEST(IndexJoin, OddRowsOnBothSides) {
+  Vectors left = IntegerVectors(20, kDim, 13);
+  left[3] = {};
+  left[4][0] = std::numeric_limits<double>::quiet_NaN();
+  Vectors right = IntegerVectors(300, kDim, 14);
+  right[0] = {};
+  right[1][2] = std::numeric_limits<double>::infinity();
+  right[250] = {};
+  right[251][1] = std::numeric_limits<double>::quiet_NaN();
+  auto dataset = std::make_shared<MemoryDataset>(right, 200, kDim);
+  dataset->AddIndex("vec", "l2", {{0}}, Centroids(4));
+  KINJO_ASSERT_RESULT(got, Join(left, dataset, Options(500)));
+  ExpectSame(Neighbours(got, left), BruteForce(Metric::kL2, left, right, 500, {}));
+  EXPECT_EQ(got.report.skipped_null_rows, 1);
+  EXPECT_EQ(got.report.skipped_non_finite_rows, 1);
+}
+
+TEST(IndexJoin, CosineOfAFlatIndexIsOneMinusCos) {
+  const Vectors left = FloatVectors(30, kDim, 15);
+  auto dataset = std::make_shared<MemoryDataset>(FloatVectors(400, kDim, 16), 500, kDim);
+  dataset->AddIndex("vec", "cosine", {{0}}, FloatVectors(5, kDim, 17));
+  JoinOptions options = Options(7);
+  options.nprobes = 5;
+  KINJO_ASSERT_RESULT(got, Join(left, dataset, options));
+  const auto want = BruteForce(Metric::kCosine, left, dataset->vectors(), 7, {});
+  const auto lists = Neighbours(got, left);
+  for (size_t q = 0; q < lists.size(); ++q) {
+    ASSERT_EQ(lists[q].size(), 7u);
+    for (size_t i = 0; i < 7; ++i) {
+      EXPECT_NEAR(lists[q][i].distance, want[q][i].distance, 1e-6);
+    }
+  }
+}
+
+TEST(IndexJoin, ARangeAppliesBeforeTheCutAndCapsTheSearch) {
+  const Vectors left = IntegerVectors(30, kDim, 18);
+  auto dataset = MakeDataset(500, 19, 1000);
+  dataset->AddIndex("vec", "l2", {{0}}, Centroids(6));
+  JoinOptions options = Options(5);
+  options.distance_range = {2.0f, 12.0f};
+  options.nprobes = 6;
+  for (const bool refine : {false, true}) {
+    if (refine) options.refine_factor = 2;
+    KINJO_ASSERT_RESULT(got, Join(left, dataset, options));
+    auto want = BruteForce(Metric::kL2, left, dataset->vectors(), 1000, {});
+    for (auto& list : want) {
+      std::erase_if(list, [](const Neighbor& n) { return n.distance < 2 || n.distance >= 12; });
+      if (list.size() > 5) list.resize(5);
+    }
+    ExpectSame(Neighbours(got, left), want);
+  }
+}
+
+}  // namespace
+}  // namespace kinjo::join
