@@ -49,11 +49,15 @@ constexpr int TileGroups(int queries) {
 
 // Queries packed for register tiles, and where their survivors go.
 constexpr int kPanelQueries = 256;
+constexpr int kPanelSlots = kPanelQueries + kQueries;
 struct Panel {
-  const float* packed;  // [tile][dim][kQueries]
-  int count;            // queries in it
-  alignas(64) float bounds[kPanelQueries + kQueries];
-  uint32_t ids[kPanelQueries];
+  int count;           // queries in it
+  const void* packed;  // [tile][step][kQueries], whose elements are the form's
+  alignas(64) float bounds[kPanelSlots];
+  uint32_t ids[kPanelSlots];
+  // Of queries packed as codes only (code_scan-inl.h).
+  float scales[kPanelSlots];
+  int32_t starts[kPanelSlots];
 };
 
 // Appends the survivors among the vectors of one query's scores. A padding row (init = +inf) is
@@ -123,36 +127,47 @@ struct Keep {
   }
 };
 
-// kQ queries against kG groups from `group` on.
-template <int kQ, int kG, class Epilogue>
-HWY_INLINE void RegisterTile(const BlockScan& scan, const float* HWY_RESTRICT packed,
-                             int first_query, int64_t group, Epilogue& epilogue) {
-  constexpr int kVectors = kG * kGroupVectors;
-  const Floats d;
-  const int64_t dim = scan.dim;
-  const int64_t group_floats = dim * kGroupRows;
-  const float* HWY_RESTRICT rows = scan.rows + group * group_floats;
-  const float* init = scan.init + group * kGroupRows;
-  FloatVec score[kQ][kVectors];
-  for (int q = 0; q < kQ; ++q) {
-    for (int v = 0; v < kVectors; ++v) score[q][v] = hn::Load(d, init + v * kFloatsPerVector);
-  }
-  for (int64_t j = 0; j < dim; ++j) {
-    FloatVec row[kVectors];
-    for (int v = 0; v < kVectors; ++v) {
-      row[v] = hn::Load(d, rows + (v / kGroupVectors) * group_floats + j * kGroupRows +
-                               (v % kGroupVectors) * kFloatsPerVector);
-    }
+// Rows and queries as floats: how a register tile computes its scores from them.
+struct FloatForm {
+  template <int kQ, int kVectors>
+  static HWY_INLINE void Score(const BlockScan& scan, const Panel& panel, int first_query,
+                               int64_t group, FloatVec (&score)[kQ][kVectors]) {
+    const Floats d;
+    const int64_t dim = scan.dim;
+    const int64_t group_floats = dim * kGroupRows;
+    const float* HWY_RESTRICT packed = static_cast<const float*>(panel.packed) + first_query * dim;
+    const float* HWY_RESTRICT rows = scan.rows + group * group_floats;
+    const float* init = scan.init + group * kGroupRows;
     for (int q = 0; q < kQ; ++q) {
-      const FloatVec element = hn::Set(d, packed[j * kQueries + q]);
-      for (int v = 0; v < kVectors; ++v) score[q][v] = hn::NegMulAdd(element, row[v], score[q][v]);
+      for (int v = 0; v < kVectors; ++v) score[q][v] = hn::Load(d, init + v * kFloatsPerVector);
+    }
+    for (int64_t j = 0; j < dim; ++j) {
+      FloatVec row[kVectors];
+      for (int v = 0; v < kVectors; ++v) {
+        row[v] = hn::Load(d, rows + (v / kGroupVectors) * group_floats + j * kGroupRows +
+                                 (v % kGroupVectors) * kFloatsPerVector);
+      }
+      for (int q = 0; q < kQ; ++q) {
+        const FloatVec element = hn::Set(d, packed[j * kQueries + q]);
+        for (int v = 0; v < kVectors; ++v) {
+          score[q][v] = hn::NegMulAdd(element, row[v], score[q][v]);
+        }
+      }
     }
   }
-  epilogue.template Finish<kQ, kVectors>(score, first_query, group * kGroupRows);
+};
+
+// kQ queries against kG groups from `group` on.
+template <class Form, int kQ, int kG, class Epilogue>
+HWY_INLINE void RegisterTile(const BlockScan& scan, const Panel& panel, int first_query,
+                             int64_t group, Epilogue& epilogue) {
+  FloatVec score[kQ][kG * kGroupVectors];
+  Form::Score(scan, panel, first_query, group, score);
+  epilogue.Finish(score, first_query, group * kGroupRows);
 }
 
 // The tiles [first_tile, end_tile) of the panel, kQ queries of each, against all groups.
-template <int kQ, class Epilogue>
+template <class Form, int kQ, class Epilogue>
 HWY_NOINLINE void ScanTiles(const BlockScan& scan, const Panel& panel, int first_tile, int end_tile,
                             Epilogue& epilogue) {
   constexpr int kG = TileGroups(kQ);
@@ -160,85 +175,84 @@ HWY_NOINLINE void ScanTiles(const BlockScan& scan, const Panel& panel, int first
   int64_t group = scan.first_group;
   for (; group + kG <= end; group += kG) {
     for (int tile = first_tile; tile < end_tile; ++tile) {
-      RegisterTile<kQ, kG>(scan, panel.packed + tile * scan.dim * kQueries, tile * kQueries, group,
-                           epilogue);
+      RegisterTile<Form, kQ, kG>(scan, panel, tile * kQueries, group, epilogue);
     }
   }
   if constexpr (kG > 1) {
     for (; group < end; ++group) {
       for (int tile = first_tile; tile < end_tile; ++tile) {
-        RegisterTile<kQ, 1>(scan, panel.packed + tile * scan.dim * kQueries, tile * kQueries, group,
-                            epilogue);
+        RegisterTile<Form, kQ, 1>(scan, panel, tile * kQueries, group, epilogue);
       }
     }
   }
 }
 
 // The whole panel: full tiles together, the last one with the narrowest kernel that holds it.
-template <class Epilogue>
+template <class Form, class Epilogue>
 HWY_INLINE void ScanPanel(const BlockScan& scan, const Panel& panel, Epilogue& epilogue) {
   const int full = panel.count / kQueries;
   const int rest = panel.count % kQueries;
-  if (full > 0) ScanTiles<kQueries>(scan, panel, 0, full, epilogue);
+  if (full > 0) ScanTiles<Form, kQueries>(scan, panel, 0, full, epilogue);
   if (rest == 0) return;
   if constexpr (kQueries > 4) {
-    if (rest > 2 && rest <= 4) return ScanTiles<4>(scan, panel, full, full + 1, epilogue);
+    if (rest > 2 && rest <= 4) return ScanTiles<Form, 4>(scan, panel, full, full + 1, epilogue);
   }
   if constexpr (kQueries > 2) {
-    if (rest == 2) return ScanTiles<2>(scan, panel, full, full + 1, epilogue);
-    if (rest == 1) return ScanTiles<1>(scan, panel, full, full + 1, epilogue);
+    if (rest == 2) return ScanTiles<Form, 2>(scan, panel, full, full + 1, epilogue);
+    if (rest == 1) return ScanTiles<Form, 1>(scan, panel, full, full + 1, epilogue);
   }
-  ScanTiles<kQueries>(scan, panel, full, full + 1, epilogue);
+  ScanTiles<Form, kQueries>(scan, panel, full, full + 1, epilogue);
 }
 
 // Packs queries from `*next` on until the panel is full; moves `*next` behind the last one taken.
 // Without bounds every query is taken.
-HWY_NOINLINE void PackPanel(const BlockScan& scan, bool filter, float* HWY_RESTRICT scratch,
-                            int capacity, int64_t* next, Panel* panel) {
-  panel->packed = scratch;
+HWY_NOINLINE void PackPanel(const BlockScan& scan, bool filter, void* scratch, int capacity,
+                            int64_t* next, Panel* panel) {
+  float* HWY_RESTRICT packed = static_cast<float*>(scratch);
+  panel->packed = packed;
   panel->count = 0;
   for (; *next < scan.num_queries && panel->count < capacity; ++*next) {
     if (filter && scan.bounds[*next] == -kInfinity) continue;
     const int at = panel->count++;
     const float* query = scan.queries + *next * scan.dim;
-    float* to = scratch + (at / kQueries) * scan.dim * kQueries + at % kQueries;
+    float* to = packed + (at / kQueries) * scan.dim * kQueries + at % kQueries;
     for (int64_t j = 0; j < scan.dim; ++j) to[j * kQueries] = query[j];
     panel->ids[at] = static_cast<uint32_t>(*next);
     panel->bounds[at] = filter ? scan.bounds[*next] : -kInfinity;
   }
   for (int at = panel->count; at % kQueries != 0; ++at) {
-    float* to = scratch + (at / kQueries) * scan.dim * kQueries + at % kQueries;
+    float* to = packed + (at / kQueries) * scan.dim * kQueries + at % kQueries;
     for (int64_t j = 0; j < scan.dim; ++j) to[j * kQueries] = 0.0f;
     panel->bounds[at] = -kInfinity;
   }
 }
 
-// Queries a panel takes: whole tiles that fit into the scratch.
-HWY_INLINE int PanelCapacity(int64_t dim, int64_t scratch_floats) {
-  const int64_t tiles = scratch_floats / (dim * kQueries);
+// Queries a panel takes: whole tiles, of `steps` elements a query, that fit into the scratch.
+HWY_INLINE int PanelCapacity(int64_t steps, int64_t scratch_bytes) {
+  const int64_t tiles = scratch_bytes / (steps * kQueries * static_cast<int64_t>(sizeof(float)));
   const int most = kPanelQueries / kQueries;
   return (tiles < most ? static_cast<int>(tiles) : most) * kQueries;
 }
 
-int64_t Scan(const BlockScan& scan, float* scratch, int64_t scratch_floats, Hit* hits) {
-  const int capacity = PanelCapacity(scan.dim, scratch_floats);
+int64_t Scan(const BlockScan& scan, void* scratch, int64_t scratch_bytes, Hit* hits) {
+  const int capacity = PanelCapacity(scan.dim, scratch_bytes);
   Panel panel;
   Filter filter{&panel, scan.init, hits};
   for (int64_t next = 0; next < scan.num_queries;) {
     PackPanel(scan, true, scratch, capacity, &next, &panel);
-    ScanPanel(scan, panel, filter);
+    ScanPanel<FloatForm>(scan, panel, filter);
   }
   return filter.hits - hits;
 }
 
-void Score(const BlockScan& scan, float* scratch, int64_t scratch_floats, float* scores,
+void Score(const BlockScan& scan, void* scratch, int64_t scratch_bytes, float* scores,
            int64_t stride) {
-  const int capacity = PanelCapacity(scan.dim, scratch_floats);
+  const int capacity = PanelCapacity(scan.dim, scratch_bytes);
   Panel panel;
   Keep keep{&panel, scores, stride, scan.first_group * kGroupRows};
   for (int64_t next = 0; next < scan.num_queries;) {
     PackPanel(scan, false, scratch, capacity, &next, &panel);
-    ScanPanel(scan, panel, keep);
+    ScanPanel<FloatForm>(scan, panel, keep);
   }
 }
 

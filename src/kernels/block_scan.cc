@@ -24,6 +24,7 @@
 //
 // Underflow: an operation on numbers below 2^-126 is off by at most 2^-126, also where a host
 // process has set the CPU to flush them to zero. kTinyPerStep (n + 8) covers it.
+// The scan over bytes has a coarser error, whose bound code_scan-inl.h derives and adds to these.
 // Overflow: with both squared norms <= kMaxNorm2 = 2^124 every partial sum stays below 2^126. Above
 // it, init is -inf: the score is -inf or NaN, never +inf, and a score that isn't greater than the
 // bound survives. A query above it gets the bound +inf.
@@ -31,6 +32,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 
 #include "kernels/kernel_table.h"
@@ -41,8 +43,8 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr double kMaxNorm2 = 0x1p124;
 constexpr double kTinyPerStep = 0x1p-124;
-constexpr int64_t kStackFloats = 16384;
-constexpr int64_t kHeapFloats = 65536;
+constexpr int64_t kStackBytes = 64 * 1024;
+constexpr int64_t kHeapBytes = 256 * 1024;
 
 float RoundUp(double value) {
   const float rounded = static_cast<float>(value);
@@ -76,16 +78,16 @@ float BoundOf(double score, double query_norm2, int64_t dim) {
 // arithmetic they bring; a quarter of a megabyte leaves room for the rows in a core's second cache.
 template <class Body>
 void WithScratch(const BlockScan& scan, Body body) {
-  if (4 * MinScratchFloats(scan.dim) <= kStackFloats) {
-    alignas(64) float scratch[kStackFloats];
-    body(scratch, kStackFloats);
+  const int64_t tile_bytes = MinScratchBytes(scan.dim);
+  if (4 * tile_bytes <= kStackBytes) {
+    alignas(64) std::byte scratch[kStackBytes];
+    body(scratch, kStackBytes);
     return;
   }
   const int64_t tiles = (scan.num_queries + kMaxQueryTile - 1) / kMaxQueryTile;
-  const int64_t floats = std::max(MinScratchFloats(scan.dim),
-                                  std::min(kHeapFloats, tiles * MinScratchFloats(scan.dim)));
-  AlignedVector<float> scratch(static_cast<size_t>(floats));
-  body(scratch.data(), floats);
+  const int64_t bytes = std::max(tile_bytes, std::min(kHeapBytes, tiles * tile_bytes));
+  AlignedVector<std::byte> scratch(static_cast<size_t>(bytes));
+  body(scratch.data(), bytes);
 }
 
 }  // namespace
@@ -116,15 +118,17 @@ float CosineBound(double distance, double query_norm2, int64_t dim) {
 
 int64_t ScanBlock(const BlockScan& scan, Hit* hits) {
   int64_t count = 0;
-  WithScratch(scan, [&](float* scratch, int64_t floats) {
-    count = Kernels().scan_block(scan, scratch, floats, hits);
-  });
+  const KernelTable& kernels = Kernels();
+  const bool by_codes = scan.codes.codes != nullptr && kernels.scan_codes != nullptr;
+  const auto scan_rows = by_codes ? kernels.scan_codes : kernels.scan_block;
+  WithScratch(scan,
+              [&](void* scratch, int64_t bytes) { count = scan_rows(scan, scratch, bytes, hits); });
   return count;
 }
 
 void ScoreBlock(const BlockScan& scan, float* scores, int64_t stride) {
-  WithScratch(scan, [&](float* scratch, int64_t floats) {
-    Kernels().score_block(scan, scratch, floats, scores, stride);
+  WithScratch(scan, [&](void* scratch, int64_t bytes) {
+    Kernels().score_block(scan, scratch, bytes, scores, stride);
   });
 }
 

@@ -12,6 +12,10 @@
 // subtracted from init and the query's part added to bound by the functions below, so no true
 // neighbour is ever lost and the row loop has no branch. block_scan.cc derives the bound.
 //
+// Rows may be kept as bytes as well (GroupedRows::MakeCodes). Where the machine multiplies bytes
+// faster than floats the scan then runs on those, with a wider slack: somewhat more survivors,
+// still never a lost one.
+//
 // Odd magnitudes. A row or query whose squared norm could overflow float32 sums gets init = -inf or
 // bound = +inf: everything about it survives, and the canonical distance decides. The same happens
 // to vectors so tiny that their squares underflow. Far more survivors, never a lost one.
@@ -45,6 +49,7 @@ struct BlockScan {
   const float* bounds;  ///< [num_queries], not NaN; +inf lets everything through, -inf nothing (and
                         ///< costs next to nothing)
   int64_t num_queries;
+  RowCodes codes = {};  ///< GroupedRows::codes(); ScanBlock uses them where that is faster
 };
 
 /// Writes every survivor (any order) to `hits`, which has room for num_queries * num_groups *

@@ -33,9 +33,10 @@ struct Case {
   int64_t num_rows() const { return static_cast<int64_t>(rows.size()) / dim; }
 
   void Prepare() {
-    grouped.Reset(num_rows(), dim);
+    grouped.Reset(num_rows(), dim, true);
     const float* c = centre.empty() ? nullptr : centre.data();
     grouped.SetRows(0, num_rows(), rows.data(), c, dot);
+    grouped.MakeCodes(0, grouped.num_groups());
     moved = queries;
     norms2.assign(num_queries(), 0);
     for (size_t i = 0; i < moved.size(); ++i) {
@@ -56,6 +57,11 @@ struct Case {
     return {grouped.rows(),       grouped.init(), dim,           0,
             grouped.num_groups(), moved.data(),   bounds.data(), num_queries()};
   }
+  BlockScan CodeScan(const std::vector<float>& bounds) const {
+    BlockScan scan = Scan(bounds);
+    scan.codes = grouped.codes();
+    return scan;
+  }
 };
 
 std::vector<Hit> Survivors(const BlockScan& scan) {
@@ -74,7 +80,8 @@ std::set<std::pair<uint32_t, uint32_t>> AsSet(const std::vector<Hit>& hits) {
 }
 
 // For several ranks: with the bound of the rank-th distance every row at or below it survives, ties
-// included. Returns the survivors of the smallest rank beyond those that had to survive.
+// included, over floats and over codes. Returns the survivors of the smallest rank, over floats,
+// beyond those that had to survive.
 int64_t ExpectNoneLost(const Case& data) {
   int64_t surplus = 0;
   for (const int64_t rank : {20, 5, 1}) {
@@ -95,6 +102,10 @@ int64_t ExpectNoneLost(const Case& data) {
     EXPECT_TRUE(std::includes(survivors.begin(), survivors.end(), needed.begin(), needed.end()))
         << "rank " << rank << " dim " << data.dim;
     for (const auto& [query, row] : survivors) EXPECT_LT(row, data.num_rows());
+    const auto by_codes = AsSet(Survivors(data.CodeScan(bounds)));
+    EXPECT_TRUE(std::includes(by_codes.begin(), by_codes.end(), needed.begin(), needed.end()))
+        << "codes, rank " << rank << " dim " << data.dim;
+    for (const auto& [query, row] : by_codes) EXPECT_LT(row, data.num_rows());
     surplus = static_cast<int64_t>(survivors.size() - needed.size());
   }
   return surplus;
@@ -137,6 +148,7 @@ TEST(ScanBlock, EveryCountOfQueriesAndGroups) {
         ExpectNoneLost(data);
         const std::vector<float> all(queries, kInfinity);
         EXPECT_EQ(Survivors(data.Scan(all)).size(), static_cast<size_t>(queries * rows));
+        EXPECT_EQ(Survivors(data.CodeScan(all)).size(), static_cast<size_t>(queries * rows));
       }
     }
   }));
@@ -274,6 +286,53 @@ TEST(ScanBlock, CosineOfRowsNormalisedInDouble) {
   }));
 }
 
+// Elements half-way between two codes, all rounded the same way and multiplied by equal signs: the
+// error of the codes is as large as it can be.
+TEST(ScanBlock, TheWorstRoundingOfCodesLosesNothing) {
+  EXPECT_TRUE(AtEverySimdLevel([](const std::string& level) {
+    SCOPED_TRACE(level);
+    std::mt19937_64 random(12);
+    for (const int64_t dim : {2, 16, 63, 128}) {
+      for (const float half : {0.499f, -0.499f}) {
+        for (const bool dot : {false, true}) {
+          Case data{.dim = dim, .dot = dot};
+          data.queries.assign(9 * dim, 0.0f);
+          data.rows.assign(80 * dim, 0.0f);
+          for (int64_t i = 0; i < static_cast<int64_t>(data.queries.size()); ++i) {
+            data.queries[i] = i % dim == 0 ? 127.0f : 10.0f * static_cast<float>(i / dim) + half;
+          }
+          for (int64_t i = 0; i < static_cast<int64_t>(data.rows.size()); ++i) {
+            data.rows[i] = i % dim == 0 ? 127.0f : static_cast<float>(random() % 120) + half;
+          }
+          data.Prepare();
+          ExpectNoneLost(data);
+        }
+      }
+    }
+  }));
+}
+
+TEST(ScanBlock, CodesFilterToo) {
+  EXPECT_TRUE(AtEverySimdLevel([](const std::string& level) {
+    SCOPED_TRACE(level);
+    std::mt19937_64 random(13);
+    for (const bool dot : {false, true}) {
+      Case data = MakeCase(random, 50, 1000, 96, 0, 1, dot);
+      data.Prepare();
+      std::vector<float> bounds(50);
+      for (int64_t q = 0; q < 50; ++q) {
+        std::vector<float> distances(1000);
+        for (int64_t x = 0; x < 1000; ++x) distances[x] = data.Distance(q, x);
+        std::nth_element(distances.begin(), distances.begin() + 4, distances.end());
+        bounds[q] = data.Bound(q, distances[4]);
+      }
+      const size_t survivors = Survivors(data.CodeScan(bounds)).size();
+      EXPECT_GE(survivors, 250u);
+      EXPECT_LE(survivors, 500u);
+    }
+  }));
+}
+
 TEST(ScanBlock, QueriesBoundedByMinusInfinityGetNothing) {
   EXPECT_TRUE(AtEverySimdLevel([](const std::string& level) {
     SCOPED_TRACE(level);
@@ -282,10 +341,12 @@ TEST(ScanBlock, QueriesBoundedByMinusInfinityGetNothing) {
     data.Prepare();
     std::vector<float> bounds(40, -kInfinity);
     EXPECT_TRUE(Survivors(data.Scan(bounds)).empty());
+    EXPECT_TRUE(Survivors(data.CodeScan(bounds)).empty());
     bounds[17] = std::numeric_limits<float>::lowest();
     bounds[39] = kInfinity;
     const std::vector<Hit> hits = Survivors(data.Scan(bounds));
     ASSERT_EQ(hits.size(), 120u);
+    EXPECT_EQ(Survivors(data.CodeScan(bounds)).size(), 120u);
     for (int64_t i = 0; i < 120; ++i) {
       EXPECT_EQ(hits[i].query, i < 60 ? 17u : 39u);
       EXPECT_EQ(hits[i].row, static_cast<uint32_t>(i % 60));

@@ -5,8 +5,14 @@
 #include "kernels/kernel_table.h"
 
 namespace kinjo::kernels {
+namespace {
 
-void GroupedRows::Reset(int64_t num_rows, int64_t dim) {
+// The sum of products of two bytes over so many elements stays within 32 bits.
+constexpr int64_t kMaxCodedDim = 32768;
+
+}  // namespace
+
+void GroupedRows::Reset(int64_t num_rows, int64_t dim, bool with_codes) {
   num_rows_ = num_rows;
   dim_ = dim;
   const int64_t slots = num_groups() * kGroupRows;
@@ -16,6 +22,22 @@ void GroupedRows::Reset(int64_t num_rows, int64_t dim) {
     float* to = RowStart(slot);
     for (int64_t j = 0; j < dim; ++j) to[j * kGroupRows] = 0.0f;
     init_[slot] = std::numeric_limits<float>::infinity();
+  }
+  has_codes_ = with_codes && dim <= kMaxCodedDim && Kernels().make_group_codes != nullptr;
+  if (!has_codes_) return;
+  codes_.resize(static_cast<size_t>(slots * CodeSteps(dim) * 4));
+  scales_.resize(static_cast<size_t>(slots));
+  code_init_.resize(static_cast<size_t>(slots));
+}
+
+void GroupedRows::MakeCodes(int64_t first_group, int64_t num_groups) {
+  const auto make_group_codes = Kernels().make_group_codes;
+  if (!has_codes_ || make_group_codes == nullptr) return;
+  for (int64_t group = first_group; group < first_group + num_groups; ++group) {
+    const int64_t slot = group * kGroupRows;
+    make_group_codes(rows_.data() + slot * dim_, init_.data() + slot, dim_,
+                     codes_.data() + slot * CodeSteps(dim_) * 4, scales_.data() + slot,
+                     code_init_.data() + slot);
   }
 }
 

@@ -15,12 +15,24 @@ inline constexpr int64_t kGroupRows = 16;
 /// for a row too large for float32 arithmetic.
 float RowInit(double norm2, int64_t dim, bool dot);
 
+/// Rows as bytes, for the scan by integers: element j of row i of a group is close to
+/// scale[i] * (codes[j / 4][i][j % 4] - 128). All null where rows have no codes.
+struct RowCodes {
+  const uint8_t* codes = nullptr;  ///< [group][CodeSteps(dim)][kGroupRows][4]
+  const float* scales = nullptr;   ///< [slot]
+  const float* init = nullptr;     ///< [slot]; less the row's part of the error of its code
+};
+
+/// Steps of four elements in a coded row.
+constexpr int64_t CodeSteps(int64_t dim) { return (dim + 3) / 4; }
+
 /// Rows in grouped form. Reused from block to block: Reset keeps the capacity.
 class GroupedRows {
  public:
   /// Room for `num_rows` rows of `dim` >= 1, whose content is unset; padding rows of the last group
   /// never survive (init = +inf). A caller may give a row that must never survive the same init.
-  void Reset(int64_t num_rows, int64_t dim);
+  /// `with_codes` makes room for MakeCodes.
+  void Reset(int64_t num_rows, int64_t dim, bool with_codes = false);
 
   /// Stores row `slot`: x[j] - centre[j] for all j (centre may be null = 0; it must be for dot).
   /// Different slots may be set from different threads. Elements of x must be finite; a difference
@@ -35,6 +47,17 @@ class GroupedRows {
   /// Computes the init of slots [first_slot, first_slot + count) from what was written through
   /// mutable_rows().
   void FinishRows(int64_t first_slot, int64_t count, bool dot);
+
+  /// Makes the codes of groups [first_group, first_group + num_groups), whose rows and inits must
+  /// be final. Different groups may be made from different threads; all of them before codes() is
+  /// scanned. Costs about as much as scanning the rows for ten queries. Does nothing where Reset
+  /// made no room, which it doesn't at SIMD levels that gain nothing from codes.
+  void MakeCodes(int64_t first_group, int64_t num_groups);
+
+  /// The codes, for BlockScan; null if there are none.
+  RowCodes codes() const {
+    return has_codes_ ? RowCodes{codes_.data(), scales_.data(), code_init_.data()} : RowCodes{};
+  }
 
   /// Copies row `slot`, as stored (centred), into out[dim].
   void GetRow(int64_t slot, float* out) const;
@@ -56,6 +79,10 @@ class GroupedRows {
   int64_t dim_ = 0;
   AlignedVector<float> rows_;
   AlignedVector<float> init_;
+  bool has_codes_ = false;
+  AlignedVector<uint8_t> codes_;
+  AlignedVector<float> scales_;
+  AlignedVector<float> code_init_;
 };
 
 }  // namespace kinjo::kernels

@@ -96,6 +96,33 @@ TEST(GroupedRows, TheWaysToStoreARowAgreeAtEveryLevel) {
   }));
 }
 
+TEST(GroupedRows, CodesAreNearTheRowsAndPartsMakeTheWhole) {
+  std::mt19937_64 random(3);
+  for (const int64_t dim : {1, 6, 50}) {
+    constexpr int64_t kRows = 40;
+    const std::vector<float> x = Random(random, kRows * dim);
+    GroupedRows rows;
+    rows.Reset(kRows, dim, true);
+    rows.SetRows(0, kRows, x.data(), nullptr, false);
+    rows.MakeCodes(2, 1);
+    rows.MakeCodes(0, 2);
+    const RowCodes codes = rows.codes();
+    if (codes.codes == nullptr) GTEST_SKIP() << "no codes at level " << CurrentSimdLevel();
+    for (int64_t slot = 0; slot < kRows; ++slot) {
+      for (int64_t j = 0; j < dim; ++j) {
+        const int64_t group = slot / 16 * CodeSteps(dim) + j / 4;
+        const int code = codes.codes[(group * 16 + slot % 16) * 4 + j % 4] - 128;
+        EXPECT_NEAR(x[slot * dim + j], codes.scales[slot] * static_cast<float>(code),
+                    codes.scales[slot] * 0.501f);
+      }
+      EXPECT_LT(codes.init[slot], rows.init()[slot]);
+    }
+    for (int64_t slot = kRows; slot < 48; ++slot) EXPECT_EQ(codes.init[slot], kInfinity);
+    rows.Reset(kRows, dim);
+    EXPECT_EQ(rows.codes().codes, nullptr);
+  }
+}
+
 TEST(RowInit, LiesBelowHalfTheNormByTheError) {
   for (const int64_t dim : {1, 50, 1536}) {
     const double factor = ErrorFactor(dim);

@@ -8,6 +8,7 @@
 #include "hwy/highway.h"
 #include "kernels/block_scan-inl.h"
 #include "kernels/canonical_distance-inl.h"
+#include "kernels/code_scan-inl.h"
 #include "kernels/kernel_table.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -29,6 +30,13 @@ constexpr KernelTable kTable = {
     .hamming = &Hamming,
     .scan_block = &Scan,
     .score_block = &Score,
+#if KINJO_KERNELS_HAVE_CODES
+    .scan_codes = &ScanCodes,
+    .make_group_codes = &MakeGroupCodes,
+#else
+    .scan_codes = nullptr,
+    .make_group_codes = nullptr,
+#endif
     .fill_group = &FillGroup,
 };
 

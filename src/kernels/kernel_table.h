@@ -10,9 +10,9 @@ namespace kinjo::kernels {
 struct BlockScan;
 struct Hit;
 
-/// Floats of scratch that scan_block and score_block need at least, for rows of `dim`.
+/// Bytes of scratch that the block scans need at least, for rows of `dim`.
 inline constexpr int64_t kMaxQueryTile = 8;
-constexpr int64_t MinScratchFloats(int64_t dim) { return dim * kMaxQueryTile; }
+constexpr int64_t MinScratchBytes(int64_t dim) { return dim * kMaxQueryTile * 4; }
 
 /// One level's kernels. What each does is said at the public function of the same idea.
 struct KernelTable {
@@ -34,10 +34,16 @@ struct KernelTable {
 
   int64_t (*hamming)(const uint8_t* a, const uint8_t* b, int64_t bytes);
 
-  /// `scratch` is 64-byte aligned, of `scratch_floats` >= MinScratchFloats(dim) floats.
-  int64_t (*scan_block)(const BlockScan& scan, float* scratch, int64_t scratch_floats, Hit* hits);
-  void (*score_block)(const BlockScan& scan, float* scratch, int64_t scratch_floats, float* scores,
+  /// `scratch` is 64-byte aligned, of `scratch_bytes` >= MinScratchBytes(dim).
+  int64_t (*scan_block)(const BlockScan& scan, void* scratch, int64_t scratch_bytes, Hit* hits);
+  void (*score_block)(const BlockScan& scan, void* scratch, int64_t scratch_bytes, float* scores,
                       int64_t stride);
+  /// scan_block over scan.codes. Null where the level has no instruction that makes it faster.
+  int64_t (*scan_codes)(const BlockScan& scan, void* scratch, int64_t scratch_bytes, Hit* hits);
+  /// Turns one group into codes[CodeSteps(dim)][16][4], scales[16] and code_init[16]. Null where
+  /// scan_codes is.
+  void (*make_group_codes)(const float* group, const float* init, int64_t dim, uint8_t* codes,
+                           float* scales, float* code_init);
 
   /// Writes 16 rows of x (row-major, `dim` apart) minus centre (may be null) as one group into
   /// group[dim][16] and their squared norms into norms2[16].
