@@ -11,12 +11,6 @@ namespace {
 constexpr int64_t kColumnsPerScore = 4;
 constexpr int64_t kColumnStep = 16;  // so that folding runs in whole vectors
 
-float NthSmallest(std::vector<float>* values, int64_t n) {
-  const auto nth = values->begin() + (n - 1);
-  std::nth_element(values->begin(), nth, values->end());
-  return *nth;
-}
-
 void FoldMinima(const float* scores, int64_t count, int64_t columns, std::vector<float>* minima) {
   minima->assign(scores, scores + columns);
   float* least = minima->data();
@@ -27,36 +21,54 @@ void FoldMinima(const float* scores, int64_t count, int64_t columns, std::vector
   }
 }
 
+int64_t CountUpTo(const float* values, int64_t count, float cut) {
+  int32_t found = 0;
+  for (int64_t i = 0; i < count; ++i) found += values[i] <= cut ? 1 : 0;
+  return found;
+}
+
+// A cut that at least `limit` values don't exceed, and about an eighth of it more. Bisection counts
+// in whole vectors; selecting exactly would branch on every value.
+float FindCut(const float* values, int64_t count, int64_t limit) {
+  const auto [least, most] = std::minmax_element(values, values + count);
+  float low = *least;
+  float high = *most;
+  const int64_t enough = limit + limit / 8 + 1;
+  if (CountUpTo(values, count, low) >= limit) return low;
+  for (;;) {
+    const float middle = low / 2 + high / 2;
+    if (!(low < middle && middle < high)) return high;
+    const int64_t found = CountUpTo(values, count, middle);
+    if (found < limit) {
+      low = middle;
+    } else {
+      high = middle;
+      if (found <= enough) return high;
+    }
+  }
+}
+
 }  // namespace
 
 void PickSmallest(const float* scores, int64_t count, int64_t limit, float slack,
                   PickScratch* scratch, std::vector<uint32_t>* picked) {
-  picked->clear();
   const int64_t columns = (kColumnsPerScore * limit + kColumnStep - 1) / kColumnStep * kColumnStep;
+  float cut = 0;
   if (2 * columns > count) {
-    scratch->values.assign(scores, scores + count);
-    const float cut = NthSmallest(&scratch->values, limit) + slack;
-    for (int64_t i = 0; i < count; ++i) {
-      if (scores[i] <= cut) picked->push_back(static_cast<uint32_t>(i));
-    }
-    return;
+    cut = FindCut(scores, count, limit) + slack;
+  } else {
+    // What `limit` columns reach is at least the limit-th smallest score, and few scores lie below.
+    FoldMinima(scores, count, columns, &scratch->minima);
+    cut = FindCut(scratch->minima.data(), columns, limit) + slack;
   }
-  // The limit-th smallest of the columns' minima is at least the limit-th smallest score, and few
-  // scores lie below it: only columns that reach below it are looked at again.
-  FoldMinima(scores, count, columns, &scratch->minima);
-  scratch->values = scratch->minima;
-  const float loose_cut = NthSmallest(&scratch->values, limit) + slack;
-  scratch->values.clear();
-  for (int64_t c = 0; c < columns; ++c) {
-    if (scratch->minima[c] > loose_cut) continue;
-    for (int64_t i = c; i < count; i += columns) {
-      if (scores[i] > loose_cut) continue;
-      picked->push_back(static_cast<uint32_t>(i));
-      scratch->values.push_back(scores[i]);
-    }
+  picked->resize(static_cast<size_t>(count));
+  uint32_t* out = picked->data();
+  int64_t kept = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    out[kept] = static_cast<uint32_t>(i);
+    kept += scores[i] <= cut ? 1 : 0;
   }
-  const float cut = NthSmallest(&scratch->values, limit) + slack;
-  std::erase_if(*picked, [scores, cut](uint32_t i) { return scores[i] > cut; });
+  picked->resize(static_cast<size_t>(kept));
 }
 
 }  // namespace kinjo::index

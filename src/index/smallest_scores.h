@@ -9,11 +9,11 @@ namespace kinjo::index {
 /// Buffers of PickSmallest, kept from call to call.
 struct PickScratch {
   std::vector<float> minima;
-  std::vector<float> values;
 };
 
-/// Writes to `picked` (any order) the positions of all scores <= t + slack, where t is the
-/// `limit`-th smallest of scores[0, count). No score may be NaN; 1 <= limit <= count; slack >= 0.
+/// Writes to `picked`, rising, the positions of all scores <= t + slack, where t is the `limit`-th
+/// smallest of scores[0, count), and mostly a few more: about an eighth of `limit`. No score may be
+/// NaN; 1 <= limit <= count; slack >= 0.
 void PickSmallest(const float* scores, int64_t count, int64_t limit, float slack,
                   PickScratch* scratch, std::vector<uint32_t>* picked);
 
