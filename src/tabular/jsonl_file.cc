@@ -25,6 +25,32 @@ arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> OpenReader(
   return std::shared_ptr<arrow::RecordBatchReader>(std::move(*reader));
 }
 
+// Says more than Arrow's "unexpected field", which doesn't tell which.
+class LateKeyReader final : public arrow::RecordBatchReader {
+ public:
+  LateKeyReader(std::shared_ptr<arrow::RecordBatchReader> reader, std::string uri)
+      : reader_(std::move(reader)), uri_(std::move(uri)) {}
+
+  std::shared_ptr<arrow::Schema> schema() const override { return reader_->schema(); }
+
+  arrow::Status ReadNext(std::shared_ptr<arrow::RecordBatch>* batch) override {
+    const arrow::Status status = reader_->ReadNext(batch);
+    if (status.message().find("unexpected field") == std::string::npos) {
+      return FileError(status, uri_, base::ErrorCode::kInvalid);
+    }
+    std::string names;
+    for (const std::string& name : schema()->field_names()) {
+      names += (names.empty() ? "" : ", ") + name;
+    }
+    return base::Invalid("a row of ", uri_, " has a key that no row in its first ", kBlockBytes,
+                         " bytes has; select the columns that you need from: ", names);
+  }
+
+ private:
+  std::shared_ptr<arrow::RecordBatchReader> reader_;
+  std::string uri_;
+};
+
 class JsonlFile final : public TableFile {
  public:
   static arrow::Result<std::shared_ptr<TableFile>> Open(const io::Location& location) {
@@ -67,7 +93,7 @@ class JsonlFile final : public TableFile {
                                           : arrow::json::UnexpectedFieldBehavior::Ignore;
     ARROW_ASSIGN_OR_RAISE(auto input, OpenInput(location_));
     ARROW_ASSIGN_OR_RAISE(auto reader, OpenReader(location_, std::move(input), parse));
-    return NameErrors(std::move(reader), nullptr, uri(), base::ErrorCode::kInvalid);
+    return std::make_shared<LateKeyReader>(std::move(reader), uri());
   }
 
  private:

@@ -125,7 +125,7 @@ TEST(TableFiles, HivePartitionsBecomeColumns) {
       table->schema(), R"([{"city":"Rome","id":0,"year":2023},{"city":"Rome","id":1,"year":2023},
           {"city":"Rome","id":2,"year":2023},{"city":"Oslo","id":3,"year":2024},
           {"city":"Oslo","id":4,"year":2024}])");
-  ExpectSameRows(*table, *ToTable({expected}));
+  EXPECT_EQ("", Difference(*table, *ToTable({expected})));
   const std::vector<uint64_t> ordinals = {1, 3, 4};
   const auto taken = source->Take({"year", "id"}, ordinals).ValueOrDie();
   EXPECT_TRUE(taken->Equals(*BatchFromJson(
@@ -179,7 +179,7 @@ TEST(TableFiles, ColumnsMayComeInAnotherOrder) {
   const auto batch = VectorRows(2, 2);
   ASSERT_TRUE(
       WriteAll(folder.Path("a/1.parquet"), {batch->SelectColumns({3, 1, 0, 2}).ValueOrDie()}).ok());
-  ExpectSameRows(*ReadUri(folder.Path("a")), *ToTable({VectorRows(0, 2), batch}));
+  EXPECT_EQ("", Difference(*ReadUri(folder.Path("a")), *ToTable({VectorRows(0, 2), batch})));
 }
 
 TEST(TableFiles, MixedFormatsAskForOne) {
@@ -245,7 +245,7 @@ TEST(StreamSource, IsReadOnceAndCantTake) {
   EXPECT_EQ(source->num_rows(), std::nullopt);
   EXPECT_EQ(CodeOf(source->Read({{"absent"}}).status()), ErrorCode::kNotFound);
   const auto table = ReadAll(source.get(), {{"v", "id"}}).ValueOrDie();
-  ExpectSameRows(*table, *ToTable({batch->SelectColumns({2, 0}).ValueOrDie()}));
+  EXPECT_EQ("", Difference(*table, *ToTable({batch->SelectColumns({2, 0}).ValueOrDie()})));
   EXPECT_EQ(CodeOf(source->Read(std::nullopt).status()), ErrorCode::kState);
   EXPECT_EQ(CodeOf(source->Take({"id"}, {}).status()), ErrorCode::kNotSupported);
 }

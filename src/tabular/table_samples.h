@@ -2,11 +2,12 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <limits>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,6 @@
 #include "arrow/record_batch.h"
 #include "arrow/table.h"
 #include "arrow/type.h"
-#include "gtest/gtest.h"
 #include "tabular/table_sink.h"
 #include "tabular/table_source.h"
 
@@ -25,7 +25,7 @@ class TemporaryFolder {
  public:
   TemporaryFolder() {
     std::string name = (std::filesystem::temp_directory_path() / "kinjo-tabular-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) ADD_FAILURE() << "no temporary folder";
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
     path_ = name;
   }
   ~TemporaryFolder() {
@@ -66,9 +66,8 @@ inline std::string Slurp(const std::string& path) {
 
 inline std::shared_ptr<arrow::RecordBatch> BatchFromJson(
     const std::shared_ptr<arrow::Schema>& schema, const std::string& json) {
-  auto rows = arrow::json::ArrayFromJSONString(arrow::struct_(schema->fields()), json);
-  EXPECT_TRUE(rows.ok()) << rows.status();
-  return arrow::RecordBatch::FromStructArray(*rows).ValueOrDie();
+  const auto rows = arrow::json::ArrayFromJSONString(arrow::struct_(schema->fields()), json);
+  return arrow::RecordBatch::FromStructArray(rows.ValueOrDie()).ValueOrDie();
 }
 
 /// `rows` rows from the ordinal `first` on: id int64, name utf8 (null each 7th), v
@@ -111,10 +110,11 @@ inline arrow::Result<std::shared_ptr<arrow::Table>> ReadAll(
   while (true) {
     ARROW_ASSIGN_OR_RAISE(auto batch, reader->Next());
     if (batch == nullptr) break;
-    EXPECT_GT(batch->num_rows(), 0);
-    EXPECT_LE(batch->num_rows(), batch_rows);
-    EXPECT_TRUE(batch->schema()->Equals(*reader->schema()));
-    EXPECT_TRUE(batch->ValidateFull().ok());
+    if (batch->num_rows() < 1 || batch->num_rows() > batch_rows) {
+      return base::Internal("a batch has ", batch->num_rows(), " rows");
+    }
+    if (!batch->schema()->Equals(*reader->schema())) return base::Internal("a batch is odd");
+    ARROW_RETURN_NOT_OK(batch->ValidateFull());
     batches.push_back(std::move(batch));
   }
   ARROW_ASSIGN_OR_RAISE(auto table, arrow::Table::FromRecordBatches(reader->schema(), batches));
@@ -123,22 +123,17 @@ inline arrow::Result<std::shared_ptr<arrow::Table>> ReadAll(
 
 inline std::shared_ptr<arrow::Table> ReadUri(const std::string& uri,
                                              const SourceOptions& options = {}) {
-  auto source = OpenTable(uri, options);
-  EXPECT_TRUE(source.ok()) << source.status();
-  if (!source.ok()) return nullptr;
-  auto table = ReadAll(source->get(), std::nullopt, options.batch_rows);
-  EXPECT_TRUE(table.ok()) << table.status();
-  return table.ok() ? *table : nullptr;
+  const auto source = OpenTable(uri, options).ValueOrDie();
+  return ReadAll(source.get(), std::nullopt, options.batch_rows).ValueOrDie();
 }
 
-/// Every value, and NaN equal to NaN.
-inline void ExpectSameRows(const arrow::Table& got, const arrow::Table& expected) {
-  ASSERT_TRUE(got.schema()->Equals(*expected.schema(), /*check_metadata=*/false))
-      << got.schema()->ToString() << "\ninstead of\n"
-      << expected.schema()->ToString();
-  EXPECT_TRUE(got.Equals(expected, arrow::EqualOptions::Defaults().nans_equal(true)))
-      << got.ToString() << "\ninstead of\n"
-      << expected.ToString();
+/// Empty when the tables have the same columns, types and values (NaN equals NaN); else both as
+/// text.
+inline std::string Difference(const arrow::Table& got, const arrow::Table& expected) {
+  const auto options = arrow::EqualOptions::Defaults().nans_equal(true);
+  const bool same = got.schema()->Equals(*expected.schema(), /*check_metadata=*/false) &&
+                    got.Equals(expected, options);
+  return same ? std::string() : got.ToString() + "\ninstead of\n" + expected.ToString();
 }
 
 }  // namespace kinjo::tabular
