@@ -120,14 +120,21 @@ arrow::Status Column::Read(const LeafColumn& leaf, std::span<const RowRange> ran
   std::vector<Touched> touched = FindPages(ranges, &rows);
   ARROW_RETURN_NOT_OK(LoadIndexes(touched));
   uint64_t stored_bytes = 0;
+  uint64_t stored_rows = 0;
   for (Touched& one : touched) {
     const auto own = std::span<const PageRows>(rows).subspan(one.first_rows, one.num_rows);
     ARROW_ASSIGN_OR_RAISE(one.read, pages_[one.page]->Start(leaf, own));
     stored_bytes += page_bytes_[one.page];
+    stored_rows += first_rows_[one.page + 1] - first_rows_[one.page];
   }
+  stored_bytes = std::min(stored_bytes, reader_->size());  // pages may claim the same bytes
   const uint64_t width = std::max<uint64_t>(1, BytesForBits(leaf.type.bits_per_value));
   const uint64_t justified = stored_bytes * kReserveFactor / width;
-  ARROW_RETURN_NOT_OK(sink->values.Reserve(std::min(sink->expected_rows, justified), 0));
+  const double share = static_cast<double>(sink->expected_rows) /
+                       static_cast<double>(std::max<uint64_t>(1, stored_rows));
+  const auto bytes =
+      static_cast<uint64_t>(static_cast<double>(stored_bytes) * std::min(1.0, share));
+  ARROW_RETURN_NOT_OK(sink->values.Reserve(std::min(sink->expected_rows, justified), bytes));
   return ReadPages(touched, sink);
 }
 

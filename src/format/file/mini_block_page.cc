@@ -61,6 +61,7 @@ class MiniBlockRead final : public PageRead {
   std::vector<Run> runs_;
   Scratch dictionary_scratch_;
   ValueBlock dictionary_;
+  std::vector<uint64_t> picked_;
   // The chunk at hand.
   Chunk chunk_;
   ValueBlock block_;
@@ -268,14 +269,21 @@ arrow::Status MiniBlockRead::AppendFromDictionary(uint64_t start, uint64_t count
       !block_.variable && (block_.bits_per_value == 8 || block_.bits_per_value == 16 ||
                            block_.bits_per_value == 32 || block_.bits_per_value == 64);
   if (!known) return where.Corrupt("dictionary indices of ", block_.bits_per_value, " bits");
-  for (uint64_t slot = start; slot < start + count; ++slot) {
-    const uint64_t item = LoadUnsigned(block_.values + slot * width, width);
-    if (item < dictionary_.num_values) {
-      ARROW_RETURN_NOT_OK(sink->values.Append(dictionary_, item, 1, where));
-    } else if (SlotIsNull(slot)) {
+  picked_.resize(count);
+  bool all_known = true;
+  for (uint64_t i = 0; i < count; ++i) {
+    picked_[i] = LoadUnsigned(block_.values + (start + i) * width, width);
+    all_known &= picked_[i] < dictionary_.num_values;
+  }
+  if (all_known) return sink->values.AppendPicked(dictionary_, picked_, where);
+  for (uint64_t i = 0; i < count; ++i) {
+    if (picked_[i] < dictionary_.num_values) {
+      ARROW_RETURN_NOT_OK(sink->values.Append(dictionary_, picked_[i], 1, where));
+    } else if (SlotIsNull(start + i)) {
       ARROW_RETURN_NOT_OK(sink->values.AppendEmpty(1));
     } else {
-      return where.Corrupt("dictionary index ", item, " of ", dictionary_.num_values, " items");
+      return where.Corrupt("dictionary index ", picked_[i], " of ", dictionary_.num_values,
+                           " items");
     }
   }
   return arrow::Status::OK();

@@ -76,9 +76,9 @@ class LayerView {
 
   // Entry e starts an element of the layer.
   bool Starts(uint64_t e) const {
-    return (levels_.rep.empty() || levels_.rep[e] >= min_rep_) && exists_[Def(e)];
+    return (levels_.rep.empty() || levels_.rep[e] >= min_rep_) && exists_[Def(e)] != 0;
   }
-  bool IsNull(uint64_t e) const { return null_[Def(e)]; }
+  bool IsNull(uint64_t e) const { return null_[Def(e)] != 0; }
   // Every entry is an element and none is null.
   bool IsPlain() const { return levels_.def.empty() && (levels_.rep.empty() || min_rep_ == 0); }
 
@@ -88,8 +88,8 @@ class LayerView {
   const Levels& levels_;
   uint16_t min_rep_ = 0;
   // By renumbered definition level.
-  std::vector<bool> exists_;
-  std::vector<bool> null_;
+  std::vector<uint8_t> exists_;
+  std::vector<uint8_t> null_;
 };
 
 struct Elements {

@@ -156,7 +156,8 @@ arrow::Status ValueSink::AppendItemValidity(size_t level, const uint8_t* bits, u
 }
 
 arrow::Status ValueSink::CheckDataSize(uint64_t more, const Where& where) const {
-  if (leaf_.large_offsets || value_bytes_ + more <= INT32_MAX) return arrow::Status::OK();
+  if (leaf_.large_offsets || (more <= INT32_MAX && value_bytes_ + more <= INT32_MAX))
+    return arrow::Status::OK();
   return base::MakeError(
       base::ErrorCode::kCapacity,
       base::Concat("column ", where.column, ": the rows asked for hold more than 2 GiB of ",
@@ -223,10 +224,59 @@ arrow::Status ValueSink::AppendVariable(Bytes value, const Where& where) {
   return arrow::Status::OK();
 }
 
+arrow::Status ValueSink::AppendPicked(const ValueBlock& block, std::span<const uint64_t> items,
+                                      const Where& where) {
+  if (items.empty()) return arrow::Status::OK();
+  if (leaf_.kind == LeafType::Kind::kVariable && block.variable) {
+    return AppendPickedVariable(block, items, where);
+  }
+  const bool plain = leaf_.kind == LeafType::Kind::kFixed && !block.variable &&
+                     leaf_.items_per_value.empty() && leaf_.bits_per_value % 8 == 0 &&
+                     block.bits_per_value == leaf_.bits_per_value;
+  if (!plain) {
+    for (const uint64_t item : items) ARROW_RETURN_NOT_OK(Append(block, item, 1, where));
+    return arrow::Status::OK();
+  }
+  const uint64_t width = leaf_.bits_per_value / 8;
+  ARROW_ASSIGN_OR_RAISE(uint8_t* out, AppendFixed(items.size()));
+  for (size_t i = 0; i < items.size(); ++i) {
+    std::memcpy(out + i * width, block.values + items[i] * width, width);
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Status ValueSink::AppendPickedVariable(const ValueBlock& block,
+                                              std::span<const uint64_t> items, const Where& where) {
+  uint64_t bytes = 0;
+  for (const uint64_t item : items) {
+    if (!CheckedAdd(bytes, block.offset(item + 1) - block.offset(item), &bytes)) {
+      return arrow::Status::CapacityError("values of more than 2^64 bytes");
+    }
+  }
+  ARROW_RETURN_NOT_OK(CheckDataSize(bytes, where));
+  ARROW_ASSIGN_OR_RAISE(uint8_t* ends, GrowOffsets(items.size()));
+  ARROW_RETURN_NOT_OK(GrowBytes(&values_, value_bytes_, bytes));
+  const uint64_t width = leaf_.large_offsets ? 8 : 4;
+  uint8_t* data = values_->mutable_data();
+  for (size_t i = 0; i < items.size(); ++i) {
+    const uint64_t begin = block.offset(items[i]);
+    const uint64_t size = block.offset(items[i] + 1) - begin;
+    if (size != 0) std::memcpy(data + value_bytes_, block.bytes + begin, size);
+    value_bytes_ += size;
+    std::memcpy(ends + i * width, &value_bytes_, width);
+  }
+  size_ += items.size();
+  return arrow::Status::OK();
+}
+
 arrow::Status ValueSink::AppendRepeated(const ValueBlock& block, uint64_t count,
                                         const Where& where) {
-  // Doubling would read from the growing buffer; a plain loop is as fast as the rows are many.
-  for (uint64_t i = 0; i < count; ++i) ARROW_RETURN_NOT_OK(Append(block, 0, 1, where));
+  constexpr uint64_t kPiece = 1024;
+  const std::vector<uint64_t> first(std::min(count, kPiece), 0);
+  for (uint64_t done = 0; done < count; done += kPiece) {
+    const uint64_t now = std::min(kPiece, count - done);
+    ARROW_RETURN_NOT_OK(AppendPicked(block, std::span(first).first(now), where));
+  }
   return arrow::Status::OK();
 }
 

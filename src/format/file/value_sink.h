@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "arrow/array.h"
@@ -43,6 +44,9 @@ class ValueSink {
   /// Copies values [start, start + count) of `block`; `corrupt` when the block isn't of this leaf's
   /// width.
   arrow::Status Append(const ValueBlock& block, uint64_t start, uint64_t count, const Where& where);
+  /// Copies value items[i] of `block` for each i; every item is below block.num_values.
+  arrow::Status AppendPicked(const ValueBlock& block, std::span<const uint64_t> items,
+                             const Where& where);
   /// Copies value 0 of `block` `count` times.
   arrow::Status AppendRepeated(const ValueBlock& block, uint64_t count, const Where& where);
   /// Adds slots whose content doesn't matter (zeros, empty strings).
@@ -70,6 +74,8 @@ class ValueSink {
                                  const Where& where);
   arrow::Status AppendVariableBlock(const ValueBlock& block, uint64_t start, uint64_t count,
                                     const Where& where);
+  arrow::Status AppendPickedVariable(const ValueBlock& block, std::span<const uint64_t> items,
+                                     const Where& where);
   arrow::Status AppendBits(const ValueBlock& block, uint64_t start, uint64_t count);
   arrow::Status GrowBytes(std::shared_ptr<arrow::ResizableBuffer>* buffer, uint64_t used,
                           uint64_t more);
