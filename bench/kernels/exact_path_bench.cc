@@ -21,10 +21,9 @@
 namespace kinjo::bench {
 namespace {
 
-constexpr int64_t kLeftTile = 240;       // ten panels of 24 queries
-constexpr int64_t kFirstStepGroups = 3;  // while fewer than k are held everything survives
-constexpr int64_t kLastStepGroups =
-    63;  // 1,008 rows: 0.5 MB at 128 dimensions, half of a core's L2
+constexpr int64_t kLeftTile = 240;        // ten panels of 24 queries
+constexpr int64_t kFirstStepGroups = 3;   // while fewer than k are held everything survives
+constexpr int64_t kLastStepGroups = 252;  // 4,032 rows: 0.5 MB of codes at 128 dimensions
 
 struct Right {
   std::vector<float> values;  // row-major, as they came
@@ -104,7 +103,7 @@ void JoinTile(const float* queries, int64_t count, int64_t k, const Right& right
     const int64_t groups = std::min(step, right.grouped.num_groups() - group);
     const int64_t hits =
         kernels::ScanBlock({right.grouped.rows(), right.grouped.init(), dim, group, groups,
-                            work->moved.data(), work->bounds.data(), count},
+                            work->moved.data(), work->bounds.data(), count, right.grouped.codes()},
                            work->hits.data());
     Settle(queries, hits, right, work, &best);
     group += groups;
@@ -123,13 +122,17 @@ arrow::Status Join(const std::vector<float>& left, int64_t dim, int64_t k, base:
   const int64_t num_left = static_cast<int64_t>(left.size()) / dim;
   const int64_t num_right = static_cast<int64_t>(right->values.size()) / dim;
   right->centre = Centre(right->values, dim);
-  right->grouped.Reset(num_right, dim);
+  right->grouped.Reset(num_right, dim, true);
   constexpr int64_t kRowsAtOnce = 1024;
   ARROW_RETURN_NOT_OK(pool->ParallelFor(
       (num_right + kRowsAtOnce - 1) / kRowsAtOnce, cancel, [&](int64_t item, int) {
         const int64_t first = item * kRowsAtOnce;
         right->grouped.SetRows(first, std::min(kRowsAtOnce, num_right - first),
                                right->values.data() + first * dim, right->centre.data(), false);
+        right->grouped.MakeCodes(
+            first / kernels::kGroupRows,
+            std::min(kRowsAtOnce / kernels::kGroupRows,
+                     right->grouped.num_groups() - first / kernels::kGroupRows));
         return arrow::Status::OK();
       }));
   out->assign(num_left * k, -1);

@@ -34,8 +34,9 @@ Block MakeBlock(int64_t dim) {
   block.queries.resize(kQueries * dim);
   for (float& value : x) value = normal(random);
   for (float& value : block.queries) value = normal(random);
-  block.rows.Reset(kRows, dim);
+  block.rows.Reset(kRows, dim, true);
   block.rows.SetRows(0, kRows, x.data(), nullptr, false);
+  block.rows.MakeCodes(0, block.rows.num_groups());
   block.hits.resize(kQueries * kRows);
   for (int64_t q = 0; q < kQueries; ++q) {
     const float* query = block.queries.data() + q * dim;
@@ -50,12 +51,12 @@ Block MakeBlock(int64_t dim) {
   return block;
 }
 
-double ScanGflops(Block& block, int64_t* survivors) {
+double ScanGflops(Block& block, kernels::RowCodes codes, int64_t* survivors) {
   const int64_t dim = block.rows.dim();
   const auto start = std::chrono::steady_clock::now();
   *survivors =
       kernels::ScanBlock({block.rows.rows(), block.rows.init(), dim, 0, block.rows.num_groups(),
-                          block.queries.data(), block.bounds.data(), kQueries},
+                          block.queries.data(), block.bounds.data(), kQueries, codes},
                          block.hits.data());
   const std::chrono::duration<double, std::nano> taken = std::chrono::steady_clock::now() - start;
   return 2.0 * kQueries * kRows * static_cast<double>(dim) / taken.count();
@@ -71,15 +72,23 @@ int main(int argc, char** argv) {
     if (!kinjo::kernels::ForceSimdLevel(level).ok()) return 1;
     for (const int64_t dim : {16, 50, 128, 768, 1536}) {
       kinjo::bench::Block block = kinjo::bench::MakeBlock(dim);
-      double peak = 0, scan = 0;
-      int64_t survivors = 0;
+      const kinjo::kernels::RowCodes codes = block.rows.codes();
+      double peak = 0, floats = 0, bytes = 0;
+      int64_t survivors = 0, byte_survivors = 0;
       for (int round = 0; round < rounds; ++round) {
         peak = std::max(peak, kinjo::bench::PeakGflops());
-        scan = std::max(scan, kinjo::bench::ScanGflops(block, &survivors));
+        floats = std::max(floats, kinjo::bench::ScanGflops(block, {}, &survivors));
+        if (codes.codes == nullptr) continue;
+        bytes = std::max(bytes, kinjo::bench::ScanGflops(block, codes, &byte_survivors));
       }
-      std::printf("%-8s dim %5lld  scan %6.1f GFLOP/s  peak %6.1f  %5.1f %%  survivors %lld\n",
-                  level.c_str(), static_cast<long long>(dim), scan, peak, 100 * scan / peak,
+      std::printf("%-8s dim %5lld  peak %6.1f GFLOP/s  floats %6.1f (%5.1f %%, %lld survivors)",
+                  level.c_str(), static_cast<long long>(dim), peak, floats, 100 * floats / peak,
                   static_cast<long long>(survivors));
+      if (codes.codes != nullptr) {
+        std::printf("  bytes %6.1f (%5.1f %%, %lld)", bytes, 100 * bytes / peak,
+                    static_cast<long long>(byte_survivors));
+      }
+      std::printf("\n");
     }
   }
   return 0;
