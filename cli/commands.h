@@ -2,12 +2,10 @@
 #pragma once
 
 #include "flags.h"
-#include "kinjo/kinjo.hpp"
 
 namespace kinjo::cli {
 
-/// Requires: WatchSignals watches for `cancel`.
-int RunJoin(const Flags& flags, const Cancel& cancel);
+int RunJoin(const Flags& flags);
 int RunExplain(const Flags& flags);
 int RunInfo(const Flags& flags);
 

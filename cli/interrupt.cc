@@ -1,5 +1,8 @@
 #include "interrupt.h"
 
+#include <unistd.h>
+
+#include <atomic>
 #include <csignal>
 
 namespace kinjo::cli {
@@ -8,12 +11,14 @@ namespace {
 
 volatile std::sig_atomic_t terminated = 0;
 volatile std::sig_atomic_t reader_left = 0;
-const Cancel* watched = nullptr;
+std::atomic<const Cancel*> running = nullptr;
 
 extern "C" void OnSignal(int signal) {
   if (signal == SIGTERM) terminated = 1;
   if (signal == SIGPIPE) reader_left = 1;
-  watched->Raise();
+  const Cancel* cancel = running.load();
+  if (cancel == nullptr) _exit(128 + signal);
+  cancel->Raise();
 }
 
 void Watch(int signal, int flags) {
@@ -26,8 +31,7 @@ void Watch(int signal, int flags) {
 
 }  // namespace
 
-void WatchSignals(const Cancel* cancel) {
-  watched = cancel;
+void WatchSignals() {
   // Reset after the first: the second has the signal's usual effect.
   Watch(SIGINT, SA_RESTART | static_cast<int>(SA_RESETHAND));
   Watch(SIGTERM, SA_RESTART | static_cast<int>(SA_RESETHAND));
@@ -35,6 +39,8 @@ void WatchSignals(const Cancel* cancel) {
   // A file that may not grow further (ulimit -f) is then a failed write like any other.
   std::signal(SIGXFSZ, SIG_IGN);
 }
+
+void CancelOnSignal(const Cancel* cancel) { running.store(cancel); }
 
 bool Terminated() { return terminated != 0; }
 

@@ -1,14 +1,17 @@
-// Signals turned into an orderly end: Ctrl-C and SIGTERM raise the run's cancel flag, so that the
-// engine stops and removes what it has half-written; a second one ends the program at once. A
-// closed pipe does the same and is then passed over in silence.
+// Signals turned into an orderly end. While a join runs, Ctrl-C and SIGTERM raise its cancel flag,
+// so that the engine stops and removes what it has half-written; a second one ends the program at
+// once. A closed pipe does the same and is then passed over in silence. Outside a run nothing is
+// half-written, and the program ends right away.
 #pragma once
 
 #include "kinjo/kinjo.hpp"
 
 namespace kinjo::cli {
 
-/// Watches the signals from now on. `cancel` must live until the program ends.
-void WatchSignals(const Cancel* cancel);
+/// Watches the signals from now on.
+void WatchSignals();
+/// From now on a signal raises `cancel`, which must live until the program ends.
+void CancelOnSignal(const Cancel* cancel);
 
 /// SIGTERM came.
 bool Terminated();

@@ -5,6 +5,7 @@
 #include "commands.h"
 #include "described.h"
 #include "figures.h"
+#include "interrupt.h"
 #include "join_request.h"
 #include "outcome.h"
 #include "progress.h"
@@ -130,7 +131,7 @@ int CheckWords(const Flags& flags) {
 
 }  // namespace
 
-int RunJoin(const Flags& flags, const Cancel& cancel) {
+int RunJoin(const Flags& flags) {
   if (const int wrong = CheckWords(flags); wrong != kDone) return wrong;
   if (flags.explain) return RunExplain(flags);
   const bool drops_rows = flags.analyze && !flags.output;
@@ -144,7 +145,10 @@ int RunJoin(const Flags& flags, const Cancel& cancel) {
 
   ProgressDisplay display(ProgressOf(flags, output));
   const ProgressFunction show = [&](const kinjo_progress& progress) { display.Show(progress); };
-  const RunOptions run{&cancel, &show};
+  static const Result<Cancel> cancel = Cancel::Make();  // a signal may come until the very end
+  if (!cancel.ok()) return Fail(kCommand, cancel.error());
+  CancelOnSignal(&cancel.value());
+  const RunOptions run{&cancel.value(), &show};
   const Result<void> done =
       drops_rows ? DropRows(&*request.join, run) : WriteRows(&*request.join, flags, output, run);
   display.Clear();

@@ -22,16 +22,14 @@ int RunProgram(int argc, char** argv) {
     Tell(ProgramHelp());
     return kWrongCommandLine;
   }
-  static const Result<Cancel> cancel = Cancel::Make();
-  if (!cancel.ok()) return Fail(name, cancel.error());
-  WatchSignals(&cancel.value());
+  WatchSignals();
   switch (command->command) {
     case kExplain:
       return RunExplain(invocation.flags);
     case kInfo:
       return RunInfo(invocation.flags);
     default:
-      return RunJoin(invocation.flags, cancel.value());
+      return RunJoin(invocation.flags);
   }
 }
 

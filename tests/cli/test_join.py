@@ -205,3 +205,13 @@ def test_threads_and_memory_do_not_change_a_byte(join, tmp_path, flags):
     join(*flags, "--threads", 1, "-o", one)
     join(*flags, "--threads", 4, "--memory-limit", "64MiB", "-o", many)
     assert pa.ipc.open_file(one).read_all().equals(pa.ipc.open_file(many).read_all())
+
+
+@pytest.mark.parametrize(
+    "given, shown",
+    [("64MiB", "64.0 MiB"), ("1.5GiB", "1.5 GiB"), ("1GB", "953.7 MiB"), ("100000kb", "95.4 MiB")],
+)
+def test_sizes_have_units(kinjo, tables, given, shown):
+    sides = "--left", tables / "left.parquet", "--right", tables / "right.lance"
+    plan = kinjo("explain", *sides, "--verbose", "--memory-limit", given).stdout
+    assert f" of {shown} (" in plan
