@@ -29,7 +29,12 @@ std::vector<SyntheticOptions> AllKinds() {
     for (const ElementType type :
          {ElementType::kFloat16, ElementType::kFloat32, ElementType::kFloat64}) {
       kinds.push_back({.distance_type = metric, .type = type, .dim = 19});
-      kinds.push_back({.distance_type = metric, .type = type, .num_bits = 8});
+      for (const int64_t num_sub_vectors : {2, 4, 8, 16}) {  // widths 8, 4, 2, 1
+        kinds.push_back({.distance_type = metric,
+                         .type = type,
+                         .num_bits = 8,
+                         .num_sub_vectors = num_sub_vectors});
+      }
       kinds.push_back({.distance_type = metric, .type = type, .num_bits = 4, .num_sub_vectors = 8});
       kinds.push_back({.distance_type = metric,
                        .type = type,
@@ -43,8 +48,9 @@ std::vector<SyntheticOptions> AllKinds() {
 }
 
 std::string Describe(const SyntheticOptions& options) {
-  return base::Concat(options.num_bits == 0 ? "FLAT" : "PQ", options.num_bits, " ",
-                      options.distance_type, " ", format::ElementTypeName(options.type));
+  return base::Concat(options.num_bits == 0 ? "FLAT" : "PQ", options.num_bits, " x ",
+                      options.num_sub_vectors, " ", options.distance_type, " ",
+                      format::ElementTypeName(options.type));
 }
 
 struct Opened {

@@ -72,8 +72,11 @@ class PqQuantizer final : public Quantizer<T> {
     if (num_bits_ == 8) return sub_vector * 256 + byte;
     return sub_vector * 16 + (sub_vector % 2 == 0 ? byte & 15 : byte >> 4);
   }
+  template <int64_t kSubDim>
   void DecodeGroup(const uint8_t* codes, int64_t byte_stride, const int64_t* row_offsets,
                    float* group, double* norms2) const;
+  template <int64_t kSubDim>
+  void DecodeRows(DecodedPartition* out) const;
   void GatherRow(const DecodedPartition& rows, int64_t slot, T* row) const;
   void QueryResidual(const T* centroid, const double* query, double* out) const;
 
@@ -90,23 +93,33 @@ class PqQuantizer final : public Quantizer<T> {
   std::vector<double> entry_norms2_;    // [sub-vector][entry], of the floats
 };
 
-// Decodes kGroup rows; their codes begin at codes[row_offsets[i]]. Adds to norms2[kGroup].
+// Decodes kGroup rows; their codes begin at codes[row_offsets[i]]. Adds to norms2[kGroup]. kSubDim
+// is the width of a sub-vector, so that its loop unrolls, or 0 for any width.
 template <typename T>
+template <int64_t kSubDim>
 void PqQuantizer<T>::DecodeGroup(const uint8_t* codes, int64_t byte_stride,
                                  const int64_t* row_offsets, float* group, double* norms2) const {
   const float* codebook = filter_codebook();
+  const int64_t sub_dim = kSubDim == 0 ? sub_dim_ : kSubDim;
   const int64_t sub_vectors_per_byte = 8 / num_bits_;
   for (int64_t m = 0; m < num_sub_vectors_; ++m) {
     const uint8_t* plane = codes + m / sub_vectors_per_byte * byte_stride;
     const float* entries[kGroup];
     for (int64_t i = 0; i < kGroup; ++i) {
       const int64_t entry = EntryOf(plane[row_offsets[i]], m);
-      entries[i] = codebook + entry * sub_dim_;
+      entries[i] = codebook + entry * sub_dim;
       norms2[i] += entry_norms2_[entry];
     }
-    for (int64_t j = 0; j < sub_dim_; ++j, group += kGroup) {
-      for (int64_t i = 0; i < kGroup; ++i) group[i] = entries[i][j];
+    if constexpr (kSubDim == 0) {
+      for (int64_t j = 0; j < sub_dim; ++j) {
+        for (int64_t i = 0; i < kGroup; ++i) group[j * kGroup + i] = entries[i][j];
+      }
+    } else {
+      for (int64_t i = 0; i < kGroup; ++i) {
+        for (int64_t j = 0; j < kSubDim; ++j) group[j * kGroup + i] = entries[i][j];
+      }
     }
+    group += kGroup * sub_dim;
   }
 }
 
@@ -114,9 +127,23 @@ template <typename T>
 void PqQuantizer<T>::Decode(const T*, std::span<const uint64_t> addresses, uint64_t dead,
                             DecodedPartition* out) const {
   KeepLiveRows(addresses, dead, out);
-  const auto num_rows = static_cast<int64_t>(out->addresses.size());
-  out->rows.Reset(num_rows, dim_);
-  if (num_rows == 0) return;
+  out->rows.Reset(static_cast<int64_t>(out->addresses.size()), dim_);
+  switch (sub_dim_) {
+    case 2:
+      return DecodeRows<2>(out);
+    case 4:
+      return DecodeRows<4>(out);
+    case 8:
+      return DecodeRows<8>(out);
+    default:
+      return DecodeRows<0>(out);
+  }
+}
+
+template <typename T>
+template <int64_t kSubDim>
+void PqQuantizer<T>::DecodeRows(DecodedPartition* out) const {
+  const int64_t num_rows = out->rows.num_rows();
   const bool dot = metric_ == kernels::Metric::kDot;
   float* group = out->rows.mutable_rows();
   float* init = out->rows.mutable_init();
@@ -128,7 +155,8 @@ void PqQuantizer<T>::Decode(const T*, std::span<const uint64_t> addresses, uint6
       row_offsets[i] = out->storage_position[first + std::min(i, count - 1)] * row_stride();
     }
     double norms2[kGroup] = {};
-    DecodeGroup(out->codes->data(), byte_stride(out->num_stored), row_offsets, group, norms2);
+    DecodeGroup<kSubDim>(out->codes->data(), byte_stride(out->num_stored), row_offsets, group,
+                         norms2);
     for (int64_t i = 0; i < count; ++i) {
       init[first + i] = kernels::RowInit(norms2[i], dim_, dot);
     }

@@ -27,12 +27,34 @@ int64_t CountUpTo(const float* values, int64_t count, float cut) {
   return found;
 }
 
+// Smallest and largest value; in lanes, so that the compiler needs no order of its own.
+void FindRange(const float* values, int64_t count, float* least, float* most) {
+  constexpr int64_t kLanes = 16;
+  float low[kLanes];
+  float high[kLanes];
+  for (int64_t lane = 0; lane < kLanes; ++lane) low[lane] = high[lane] = values[0];
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    for (int64_t lane = 0; lane < kLanes; ++lane) {
+      const float value = values[i + lane];
+      low[lane] = value < low[lane] ? value : low[lane];
+      high[lane] = high[lane] < value ? value : high[lane];
+    }
+  }
+  *least = *std::min_element(low, low + kLanes);
+  *most = *std::max_element(high, high + kLanes);
+  for (; i < count; ++i) {
+    *least = std::min(*least, values[i]);
+    *most = std::max(*most, values[i]);
+  }
+}
+
 // A cut that at least `limit` values don't exceed, and about an eighth of it more. Bisection counts
 // in whole vectors; selecting exactly would branch on every value.
 float FindCut(const float* values, int64_t count, int64_t limit) {
-  const auto [least, most] = std::minmax_element(values, values + count);
-  float low = *least;
-  float high = *most;
+  float low = 0;
+  float high = 0;
+  FindRange(values, count, &low, &high);
   const int64_t enough = limit + limit / 8 + 1;
   if (CountUpTo(values, count, low) >= limit) return low;
   for (;;) {
