@@ -62,7 +62,8 @@ struct ScanBatch {
   std::vector<RowAddress> addresses;
 };
 
-/// Pull iterator over live rows in address order. One thread.
+/// Pull iterator over live rows in the snapshot's order: fragments as fragments() lists them, then
+/// by row. (After a compaction that is not the order of addresses.) One thread.
 class Scan {
  public:
   virtual ~Scan() = default;

@@ -12,6 +12,7 @@
 #include "arrow/io/file.h"
 #include "arrow/ipc/reader.h"
 #include "arrow/table.h"
+#include "base/thread_pool.h"
 #include "dataset/dataset.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -317,6 +318,28 @@ TEST(GoldenDataset, NamesWhatItCantFind) {
   EXPECT_EQ(base::CodeOf(dataset->Take({"id"}, dead).status()), base::ErrorCode::kNotFound);
   const std::vector<RowAddress> falling = {4, 3};
   EXPECT_EQ(base::CodeOf(dataset->Take({"id"}, falling).status()), base::ErrorCode::kInternal);
+}
+
+TEST(GoldenDataset, ThreadsShareOneSnapshot) {
+  const auto dataset = OpenGolden("deltas");
+  const auto expected = ExpectedRows("deltas");
+  base::ThreadPool pool(4);
+  const auto body = [&](int64_t item, int /*worker*/) -> arrow::Status {
+    const IndexInfo& index = dataset->vector_indexes().front();
+    ARROW_RETURN_NOT_OK(dataset->OpenSegment(index, static_cast<size_t>(item % 2)).status());
+    ScanOptions options;
+    options.columns = {"id", "vec"};
+    ARROW_ASSIGN_OR_RAISE(const auto scan, dataset->MakeScan(options));
+    int64_t rows = 0;
+    while (true) {
+      ARROW_ASSIGN_OR_RAISE(const ScanBatch next, scan->Next());
+      if (next.batch == nullptr) break;
+      rows += next.batch->num_rows();
+    }
+    return rows == expected->num_rows() ? arrow::Status::OK() : base::Internal("lost rows");
+  };
+  const arrow::Status status = pool.ParallelFor(24, base::CancelToken(), body);
+  EXPECT_TRUE(status.ok()) << status.ToString();
 }
 
 TEST(GoldenDataset, TakesNothing) {

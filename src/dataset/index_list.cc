@@ -1,7 +1,9 @@
 #include "dataset/index_list.h"
 
 #include <algorithm>
+#include <cctype>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "arrow/type.h"
@@ -13,7 +15,7 @@ namespace kinjo::dataset {
 namespace {
 
 constexpr char kFragmentReuse[] = "__lance_frag_reuse";
-constexpr char kVectorDetails[] = "VectorIndexDetails";
+constexpr std::string_view kVectorDetails = "vectorindexdetails";
 constexpr int32_t kNewestIndexVersion = 2;
 /// By the numbers of VectorIndexDetails.metric_type.
 constexpr const char* kMetrics[] = {"l2", "cosine", "dot", "hamming"};
@@ -24,6 +26,14 @@ struct Judgement {
   std::string metric;
   std::string unusable_reason;
 };
+
+bool HasVectorDetails(const format::IndexEntry& entry) {
+  const auto same = [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) == static_cast<unsigned char>(b);
+  };
+  const std::string type = entry.details_type.value_or("");
+  return std::equal(type.begin(), type.end(), kVectorDetails.begin(), kVectorDetails.end(), same);
+}
 
 std::string TypeName(const format::proto::VectorIndexDetailsMessage& details) {
   using Quantizer = format::proto::VectorIndexDetailsMessage::Quantizer;
@@ -97,7 +107,7 @@ class Lister {
   /// Entries without details (written by old versions) count when their column holds vectors.
   bool IsVectorIndex(const format::IndexEntry& entry) const {
     if (entry.details_type.has_value() && !entry.details_type->empty()) {
-      return *entry.details_type == kVectorDetails;
+      return HasVectorDetails(entry);
     }
     if (entry.fields.empty()) return false;
     const format::Field* field = manifest_.schema.FindId(entry.fields.front());
@@ -168,7 +178,7 @@ class Lister {
 
   static void TellTypeFromDetails(const format::IndexEntry& entry, Judgement* judgement) {
     format::proto::VectorIndexDetailsMessage details;
-    const bool told = entry.details_type == kVectorDetails &&
+    const bool told = HasVectorDetails(entry) &&
                       format::proto::ParseVectorIndexDetails(entry.details, &details) &&
                       details.metric_type < std::size(kMetrics);
     if (!told) return;
