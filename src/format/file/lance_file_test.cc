@@ -221,6 +221,31 @@ INSTANTIATE_TEST_SUITE_P(Versions, GoldenTypesTest,
                          ::testing::Values("types_v20", "types_v21", "types_v22"),
                          [](const auto& test) { return std::string(test.param); });
 
+// 5,700 rows in mini-block chunks: one row costs one request of about one chunk, and the index of
+// the page only once.
+TEST(LanceFileTest, ReadsOnlyTheChunksThatHoldTheRows) {
+  const std::string folder = std::string(KINJO_GOLDEN_DIR) + "/deletes.lance/data";
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    auto counters = std::make_shared<io::IoCounters>();
+    const auto location = io::ResolveUri(entry.path().string()).ValueOrDie();
+    auto file = LanceFile::Open(io::OpenFile(location, 0, counters).ValueOrDie()).ValueOrDie();
+    if (file->num_rows() < 5000) continue;
+    ++files;
+    for (const Field& field : file->schema().fields) {
+      const std::vector<RowRange> one{{2000, 2001}};
+      ASSERT_TRUE(file->ReadRows(field, file->own_columns(), one).ok());
+      const uint64_t requests = counters->requests;
+      const uint64_t bytes = counters->bytes_read;
+      const std::vector<RowRange> other{{2001, 2002}};
+      ASSERT_TRUE(file->ReadRows(field, file->own_columns(), other).ok());
+      EXPECT_EQ(counters->requests - requests, 1u) << field.name;
+      EXPECT_LE(counters->bytes_read - bytes, 20000u) << field.name;
+    }
+  }
+  EXPECT_EQ(files, 1);
+}
+
 TEST(LanceFileTest, ManyThreadsReadOneFile) {
   const auto bytes = FromHex(kGoldenFile);
   auto file = LanceFile::Open(ReaderOf(bytes)).ValueOrDie();
