@@ -86,7 +86,7 @@ void FlatQuantizer<T>::Decode(const T* centroid, std::span<const uint64_t> addre
   KeepLiveRows(addresses, dead, out);
   KeepMatchingRows(out);
   const auto num_rows = static_cast<int64_t>(out->addresses.size());
-  out->rows.Reset(num_rows, dim_);
+  out->rows.Reset(num_rows, dim_, out->make_codes);
   if (metric_ == kernels::Metric::kCosine) {
     StoreUnitRows(centroid, out);
     return;

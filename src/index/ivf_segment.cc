@@ -126,6 +126,7 @@ void IvfSegmentImpl<T>::Decode(int64_t partition, const format::PartitionRows& s
   out->codes = stored.codes;
   out->num_stored = stored.num_rows;
   quantizer_->Decode(ranker_.centroid(partition), addresses, dead, out);
+  if (out->make_codes) out->rows.MakeCodes(0, out->rows.num_groups());
 }
 
 template <typename T>

@@ -37,6 +37,10 @@ struct RankedPartition {
 /// and cosine (r = x - c) and as they are for dot; so are queries that MoveQuery prepared. IVF_FLAT
 /// under cosine divides them by their norm first.
 struct DecodedPartition {
+  /// Set by the caller before Decode: also make the rows' bytes (GroupedRows::MakeCodes), which
+  /// pays from about a dozen queries on.
+  bool make_codes = false;
+
   std::vector<uint64_t> row_ids;    ///< of every row as stored
   kernels::GroupedRows rows;        ///< only the rows kept, in storage order
   std::vector<uint64_t> addresses;  ///< address of each kept row, parallel to rows

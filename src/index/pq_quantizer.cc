@@ -127,7 +127,7 @@ template <typename T>
 void PqQuantizer<T>::Decode(const T*, std::span<const uint64_t> addresses, uint64_t dead,
                             DecodedPartition* out) const {
   KeepLiveRows(addresses, dead, out);
-  out->rows.Reset(static_cast<int64_t>(out->addresses.size()), dim_);
+  out->rows.Reset(static_cast<int64_t>(out->addresses.size()), dim_, out->make_codes);
   switch (sub_dim_) {
     case 2:
       return DecodeRows<2>(out);
