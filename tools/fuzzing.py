@@ -18,7 +18,7 @@ LONGEST_INPUT_BYTES = 1 << 17
 # Files below tests/ that are honest inputs of a target.
 SEEDS = {
     "lance_file_fuzz": "golden/*.lance/data/*.lance",
-    "index_files_fuzz": "golden/*.lance/_indices/*/*.idx",
+    "index_files_fuzz": "fuzz/index_files_fuzz/*",
     "manifest_fuzz": "golden/*.lance/_versions/*.manifest",
     "deletion_file_fuzz": "golden/*.lance/_deletions/*",
 }
