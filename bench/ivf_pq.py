@@ -36,8 +36,8 @@ class Kinjo:
     def __init__(self, folder, threads, *flags):
         self.output = folder / "ivf-output.parquet"
         self.flags = ["--left", words.LEFT, "--right", words.DATASET, "--on", "vector", "-k", K,
-                      "--threads", threads, "--left-select", "word", "--right-select", "word",
-                      "--with-query-index", "-o", self.output, *flags]
+                      "--metric", "cosine", "--threads", threads, "--left-select", "word",
+                      "--right-select", "word", "--with-query-index", "-o", self.output, *flags]
         self.process_seconds = 0.0
 
     def run(self):

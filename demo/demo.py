@@ -19,7 +19,7 @@ SHOWN_NEIGHBOURS = 5
 
 def join_flags(output):
     return ["--left", words.LEFT, "--right", words.DATASET, "--on", "vector", "-k", K,
-            "--left-select", "word", "--right-select", "word", "-o", output]
+            "--metric", "cosine", "--left-select", "word", "--right-select", "word", "-o", output]
 
 
 def pairs(path):
