@@ -29,7 +29,8 @@ def run_kinjo(program, files, options):
     done = subprocess.run(
         [str(part) for part in [*command, output]], check=True, capture_output=True, text=True
     )
-    return tuple(map(float, done.stdout.split())), np.fromfile(output, np.int64).reshape(-1, options.k)
+    seconds = tuple(map(float, done.stdout.split()))
+    return seconds, np.fromfile(output, np.int64).reshape(-1, options.k)
 
 
 def run_faiss(index, left, k):
