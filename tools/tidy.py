@@ -5,6 +5,7 @@ Run alone it prints each broken rule and ends with 1.
 """
 
 import ast
+import functools
 import re
 import sys
 from pathlib import Path
@@ -116,25 +117,49 @@ def cpp_rules(path, text):
         found = function_length_problem(path, function.name, function.begin, function.end)
         if found:
             yield found
-    is_test = path.stem.endswith("_test")
+    is_unit_test = path.stem.endswith("_test")
     is_header = path.suffix in (".h", ".hpp")
-    opened = text.startswith(("//", "/*")) or is_test or (not is_header and has_header(path))
+    opened = text.startswith(("//", "/*")) or is_unit_test or (not is_header and has_header(path))
     if not opened:
         yield 1, "no opening comment that says which idea lives here"
     # Highway compiles the text of an x-inl.h once a target.
     if is_header and not path.stem.endswith("-inl") and not INCLUDED_ONCE.search(code):
         yield 1, "no #pragma once"
     has_test = TEST_MACRO.search(code) is not None
-    if has_test and not is_test:
+    if has_test and not is_unit_test:
         yield 1, "a test outside a *_test.cc"
-    if is_test and path.suffix == ".cc" and not has_test:
+    if is_unit_test and path.suffix == ".cc" and not has_test:
         yield 1, "a *_test.cc without a test"
+
+
+def is_test(path):
+    return path.stem.endswith(("_test", "_fuzz"))
+
+
+@functools.cache
+def users_of_headers(root):
+    """Header below src/ -> the files that include it."""
+    users = {}
+    for path in sources.files(root):
+        if sources.is_cpp(path):
+            for _, _, include in sources.includes((root / path).read_text()):
+                users.setdefault(include, set()).add(path)
+    return users
+
+
+def serves_tests(path, root):
+    """True for tests and for headers (with their sources) that serve tests alone."""
+    if is_test(path) or path.parts[0] != "src":
+        return is_test(path) or path.parts[0] == "tests"
+    header = path.relative_to("src").with_suffix(".h")
+    users = users_of_headers(root).get(str(header), set()) - {path.with_suffix(".cc")}
+    return bool(users) and all(serves_tests(user, root) for user in users)
 
 
 def library_rules(path, text):
     """What code of the library must not do; tests may."""
     is_library = path.parts[0] == "src" and path.suffix in sources.CPP_ENDINGS
-    if not is_library or path.stem.endswith(("_test", "_fuzz")):
+    if not is_library or serves_tests(path, ROOT):
         return
     code = sources.blank(text)
     for pattern, places, reason in BANNED_CODE:

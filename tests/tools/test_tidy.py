@@ -136,3 +136,20 @@ def test_blank_keeps_line_numbers_and_digit_separators():
 def test_large_files_are_refused(tree):
     tree.write("data/big.txt", "x\n" * (300 * 1024))
     assert ["614400 bytes" in line for line in tidy.check(tree.root)] == [True]
+
+
+def test_headers_that_serve_tests_alone(tree):
+    tree.write("src/join/fixture.h", "// What.\n")
+    tree.write("src/join/deeper.h", "// What.\n")
+    tree.write("src/join/engine.h", "// What.\n")
+    tree.write("src/join/a_test.cc", '#include "join/fixture.h"\n#include "join/engine.h"\n')
+    tree.write("src/join/fixture.cc", '#include "join/fixture.h"\n#include "join/deeper.h"\n')
+    tree.write("src/join/engine.cc", '#include "join/engine.h"\n')
+    tree.write("src/join/other.cc", '#include "join/engine.h"\n')
+
+    def serves(name):
+        return tidy.serves_tests(Path("src/join") / name, tree.root)
+
+    assert serves("a_test.cc") and serves("fixture.h") and serves("fixture.cc")
+    assert serves("deeper.h")
+    assert not serves("engine.h") and not serves("engine.cc") and not serves("other.cc")
