@@ -1,0 +1,84 @@
+#include "exec/vector_array.h"
+
+#include <gtest/gtest.h>
+
+#include "arrow/api.h"
+#include "arrow/json/from_string.h"
+
+namespace kinjo::exec {
+namespace {
+
+std::shared_ptr<arrow::Array> FromJson(const std::shared_ptr<arrow::DataType>& type,
+                                       const std::string& json) {
+  return arrow::json::ArrayFromJSONString(type, json).ValueOrDie();
+}
+
+template <typename T>
+VectorRows<T> ReadAll(const std::shared_ptr<arrow::Array>& array) {
+  auto rows = ReadVectors<T>(array, {.what = "left column \"v\""});
+  EXPECT_TRUE(rows.ok()) << rows.status();
+  return std::move(rows).ValueOrDie();
+}
+
+TEST(VectorArray, KnowsVectorTypes) {
+  EXPECT_EQ(VectorTypeOf(*arrow::fixed_size_list(arrow::float16(), 7))->width, 7);
+  EXPECT_FALSE(VectorTypeOf(*arrow::list(arrow::float64()))->width.has_value());
+  EXPECT_TRUE(VectorTypeOf(*arrow::large_list(arrow::uint8()))->widens_to_float());
+  EXPECT_FALSE(VectorTypeOf(*arrow::list(arrow::int32()))->widens_to_float());
+  EXPECT_FALSE(VectorTypeOf(*arrow::list(arrow::utf8())).has_value());
+  EXPECT_FALSE(VectorTypeOf(*arrow::list(arrow::list(arrow::float32()))).has_value());
+  EXPECT_FALSE(VectorTypeOf(*arrow::float32()).has_value());
+}
+
+TEST(VectorArray, ReadsSlicesOfEveryShape) {
+  const std::string json = "[[9, 9], [1, 2], null, [3, 4], [5, 6]]";
+  for (const auto& type :
+       {arrow::fixed_size_list(arrow::float32(), 2), arrow::fixed_size_list(arrow::int64(), 2),
+        arrow::fixed_size_list(arrow::uint8(), 2), arrow::list(arrow::float64()),
+        arrow::large_list(arrow::float32())}) {
+    const auto rows = ReadAll<double>(FromJson(type, json)->Slice(1));
+    ASSERT_EQ(rows.num_rows, 4) << type->ToString();
+    ASSERT_EQ(rows.width, 2);
+    EXPECT_EQ(rows.states[1], VectorState::kNull);
+    EXPECT_EQ(rows.row(0)[1], 2);
+    EXPECT_EQ(rows.row(2)[0], 3);
+    EXPECT_EQ(rows.row(3)[1], 6);
+  }
+}
+
+TEST(VectorArray, FloatsAreReadInPlace) {
+  const auto array =
+      FromJson(arrow::fixed_size_list(arrow::float32(), 2), "[[1, 2], [3, 4], [5, 6]]")->Slice(1);
+  const auto rows = ReadAll<float>(array);
+  EXPECT_TRUE(rows.own.empty());
+  EXPECT_EQ(rows.row(1)[0], 5);
+}
+
+TEST(VectorArray, MarksRowsThatCantMatch) {
+  const auto rows = ReadAll<float>(FromJson(arrow::fixed_size_list(arrow::float32(), 2),
+                                            "[[1, null], [NaN, 0], [0, -Inf], [0, 0]]"));
+  EXPECT_EQ(rows.states[0], VectorState::kNull);
+  EXPECT_EQ(rows.states[1], VectorState::kNonFinite);
+  EXPECT_EQ(rows.states[2], VectorState::kNonFinite);
+  EXPECT_EQ(rows.states[3], VectorState::kValid);
+}
+
+TEST(VectorArray, ListsOfAnotherWidthNameTheRow) {
+  const auto array = FromJson(arrow::list(arrow::float32()), "[null, [1, 2], [1, 2, 3]]");
+  const auto ragged = ReadVectors<float>(array, {.what = "left column \"v\"", .first_row = 40});
+  EXPECT_EQ(base::MessageOf(ragged.status()),
+            "left column \"v\": row 42 has 3 elements, but row 41 has 2");
+  const auto asked = ReadVectors<float>(
+      array, {.what = "left column \"v\"", .width = 3, .expected = "right column \"w\""});
+  EXPECT_EQ(base::MessageOf(asked.status()),
+            "left column \"v\": row 1 has 2 elements, but right column \"w\" has 3");
+}
+
+TEST(VectorArray, EmptyVectorsMatchNothing) {
+  const auto rows = ReadAll<double>(FromJson(arrow::list(arrow::float32()), "[[], []]"));
+  EXPECT_EQ(rows.states[0], VectorState::kNull);
+  EXPECT_EQ(ReadAll<double>(FromJson(arrow::list(arrow::float32()), "[]")).num_rows, 0);
+}
+
+}  // namespace
+}  // namespace kinjo::exec

@@ -1,0 +1,66 @@
+#include "join/memory_plan.h"
+
+#include <gtest/gtest.h>
+
+namespace kinjo::join {
+namespace {
+
+MemoryNeeds IndexNeeds() {
+  MemoryNeeds needs;
+  needs.limit_bytes = int64_t{1} << 30;
+  needs.threads = 4;
+  needs.dim = 128;
+  needs.candidates = 50;
+  needs.k = 10;
+  needs.left_row_bytes = 520;
+  needs.uses_index = true;
+  needs.segments = 1;
+  needs.ranked_partitions = 96;
+  needs.partition_rows_max = 3000;
+  needs.partition_bytes_max = 3000 * 24;
+  needs.index_bytes = 40 << 20;
+  return needs;
+}
+
+TEST(MemoryPlan, SharesStayWithinTheLimit) {
+  for (const int64_t mebibytes : {24, 64, 256, 4096}) {
+    MemoryNeeds needs = IndexNeeds();
+    needs.limit_bytes = mebibytes << 20;
+    const auto plan = PlanMemory(needs);
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    EXPECT_LE(plan->total_bytes(), needs.limit_bytes);
+    EXPECT_GE(plan->block_rows, 64);
+    EXPECT_EQ(plan->keeps_index, plan->cache_bytes == needs.index_bytes);
+  }
+}
+
+TEST(MemoryPlan, ALimitTooSmallNamesTheSmallestThatWouldDo) {
+  MemoryNeeds needs = IndexNeeds();
+  needs.limit_bytes = 1 << 20;
+  const arrow::Status refused = PlanMemory(needs).status();
+  EXPECT_EQ(base::CodeOf(refused), base::ErrorCode::kCapacity);
+  const std::string message = base::MessageOf(refused);
+  const std::string lead = "the smallest that would do is ";
+  const size_t at = message.find(lead);
+  ASSERT_NE(at, std::string::npos) << message;
+  const int64_t smallest = std::stoll(message.substr(at + lead.size()));
+  needs.limit_bytes = smallest - 1;
+  EXPECT_FALSE(PlanMemory(needs).ok());
+  needs.limit_bytes = smallest;
+  const auto plan = PlanMemory(needs);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_LE(plan->total_bytes(), smallest);
+}
+
+TEST(MemoryPlan, AskedBlockRowsAreKept) {
+  for (const int64_t rows : {1, 7, 4096}) {
+    MemoryNeeds needs = IndexNeeds();
+    needs.block_rows_asked = rows;
+    const auto plan = PlanMemory(needs);
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    EXPECT_EQ(plan->block_rows, rows);
+  }
+}
+
+}  // namespace
+}  // namespace kinjo::join

@@ -1,0 +1,98 @@
+#include "join/validate.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+namespace kinjo::join {
+namespace {
+
+struct Refusal {
+  std::function<void(JoinOptions*)> set;
+  std::string message;
+};
+
+TEST(Validate, NamesTheOptionItsValueAndTheBound) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<Refusal> refusals = {
+      {[](JoinOptions* o) { o->k = 0; }, "k must be at least 1, but is 0"},
+      {[](JoinOptions* o) { o->k = -4; }, "k must be at least 1, but is -4"},
+      {[](JoinOptions* o) { o->k = kCandidatesMax + 1; },
+       "k must be at most 16777216, but is 16777217"},
+      {[](JoinOptions* o) { o->nprobes = 0; }, "nprobes must be at least 1, but is 0"},
+      {[](JoinOptions* o) { o->minimum_nprobes = 0; },
+       "minimum_nprobes must be at least 1, but is 0"},
+      {[](JoinOptions* o) { o->maximum_nprobes = -1; },
+       "maximum_nprobes must be at least 1, but is -1"},
+      {[](JoinOptions* o) { o->refine_factor = 0; }, "refine_factor must be at least 1, but is 0"},
+      {[](JoinOptions* o) {
+         o->k = 1 << 14;
+         o->refine_factor = 1 << 14;
+       },
+       "k * refine_factor must be at most 16777216, but k = 16384 and refine_factor = 16384"},
+      {[](JoinOptions* o) {
+         o->minimum_nprobes = 9;
+         o->maximum_nprobes = 3;
+       },
+       "minimum_nprobes = 9 is above maximum_nprobes = 3"},
+      {[](JoinOptions* o) {
+         o->nprobes = 5;
+         o->minimum_nprobes = 3;
+       },
+       "nprobes = 5 and minimum_nprobes = 3 can't be given together: nprobes fixes both ends"},
+      {[](JoinOptions* o) {
+         o->nprobes = 5;
+         o->maximum_nprobes = 7;
+       },
+       "nprobes = 5 and maximum_nprobes = 7 can't be given together: nprobes fixes both ends"},
+      {[](JoinOptions* o) { o->threads = 0; }, "threads must be at least 1, but is 0"},
+      {[](JoinOptions* o) { o->threads = 5000; }, "threads must be at most 1024, but is 5000"},
+      {[](JoinOptions* o) { o->memory_limit_bytes = 0; },
+       "memory_limit must be at least 1, but is 0"},
+      {[](JoinOptions* o) { o->distance_range = {2.0f, 2.0f}; },
+       "distance_range must have its lower end below its upper end, but is [2, 2)"},
+      {[&](JoinOptions* o) { o->distance_range = {nan, 2.0f}; },
+       "distance_range must not hold NaN, but is [nan, 2)"},
+      {[](JoinOptions* o) { o->index = IndexUse::kNamed; },
+       "index asks for an index by name, but the name is empty"},
+      {[](JoinOptions* o) {
+         o->fast_search = true;
+         o->index = IndexUse::kNever;
+       },
+       "fast_search = true and index = never can't be given together: fast_search skips the rows "
+       "that no index covers"},
+  };
+  for (const Refusal& refusal : refusals) {
+    JoinOptions options;
+    refusal.set(&options);
+    const arrow::Status status = ValidateOptions(options);
+    EXPECT_EQ(base::CodeOf(status), base::ErrorCode::kInvalid);
+    EXPECT_EQ(base::MessageOf(status), refusal.message);
+  }
+}
+
+TEST(Validate, LetsGoodOptionsThrough) {
+  EXPECT_TRUE(ValidateOptions({}).ok());
+  JoinOptions options;
+  options.k = kCandidatesMax;
+  options.minimum_nprobes = 3;
+  options.maximum_nprobes = 3;
+  options.refine_factor = 1;
+  options.threads = kThreadsMax;
+  options.distance_range = {-std::numeric_limits<float>::infinity(),
+                            std::numeric_limits<float>::infinity()};
+  EXPECT_TRUE(ValidateOptions(options).ok());
+}
+
+TEST(Validate, FastSearchNeedsAnIndex) {
+  JoinOptions options;
+  options.fast_search = true;
+  EXPECT_TRUE(ValidatePath(options, true, "").ok());
+  const arrow::Status status = ValidatePath(options, false, "there is none");
+  EXPECT_EQ(base::CodeOf(status), base::ErrorCode::kInvalid);
+  EXPECT_EQ(base::MessageOf(status),
+            "fast_search = true needs an index, but index = auto found none to use: there is none");
+}
+
+}  // namespace
+}  // namespace kinjo::join
