@@ -1,6 +1,6 @@
 """Fuzz targets: every *_fuzz.cc, built with clang's libFuzzer under ASan and UBSan, given a fixed
-number of inputs. They start from tests/fuzz/<target>/ and what tests/fuzz/make_corpus.py makes; what
-a run finds worth keeping goes to build/fuzz/corpus, a crashing input to build/fuzz/crashes.
+number of inputs. They start from tests/fuzz/<target>/ and what tests/fuzz/make_corpus.py makes;
+what a run finds worth keeping goes to build/fuzz/corpus, a crash to build/fuzz/crashes.
 """
 
 import os

@@ -147,13 +147,25 @@ def users_of_headers(root):
     return users
 
 
-def serves_tests(path, root):
-    """True for tests and for headers (with their sources) that serve tests alone."""
-    if is_test(path) or path.parts[0] != "src":
-        return is_test(path) or path.parts[0] == "tests"
+def users_of(path, root):
+    """The files that include this file's header; a source has the users of its header."""
     header = path.relative_to("src").with_suffix(".h")
-    users = users_of_headers(root).get(str(header), set()) - {path.with_suffix(".cc")}
-    return bool(users) and all(serves_tests(user, root) for user in users)
+    return users_of_headers(root).get(str(header), set()) - {path.with_suffix(".cc")}
+
+
+def serves_tests(path, root):
+    """True for tests, and for files whose users, and theirs, all end in tests."""
+    seen, waiting = set(), [path]
+    while waiting:
+        file = waiting.pop()
+        if file in seen or is_test(file) or file.parts[0] == "tests":
+            continue
+        seen.add(file)
+        users = users_of(file, root) if file.parts[0] == "src" else set()
+        if not users:
+            return False
+        waiting += users
+    return True
 
 
 def library_rules(path, text):
