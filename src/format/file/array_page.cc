@@ -30,10 +30,10 @@ struct Shape {
   bool all_null = false;
   std::optional<FlatPart> validity;
   std::vector<ListLevel> levels;
-  std::optional<FlatPart> values;    // fixed width, or indices of the dictionary
-  std::optional<BinaryPart> binary;  // variable width, or items of the dictionary
-  uint64_t num_items = 0;            // of the dictionary
-  bool is_dictionary() const { return values && binary; }
+  std::optional<FlatPart> values;            // fixed width, or indices of the dictionary
+  std::shared_ptr<const BinaryPart> binary;  // variable width, or items of the dictionary
+  uint64_t num_items = 0;                    // of the dictionary
+  bool is_dictionary() const { return values && binary != nullptr; }
 };
 
 class ArrayPage final : public Page {
@@ -94,7 +94,7 @@ arrow::Result<std::unique_ptr<PageRead>> ArrayPage::Start(const LeafColumn& leaf
   const bool variable = leaf.type.kind == LeafType::Kind::kVariable;
   std::vector<uint64_t> items;
   for (const ListLevel& level : shape_.levels) items.push_back(level.items_per_value);
-  const bool fits = shape_.all_null || (variable == shape_.binary.has_value() &&
+  const bool fits = shape_.all_null || (variable == (shape_.binary != nullptr) &&
                                         (variable || items == leaf.type.items_per_value));
   if (!fits || leaf.layers.size() != 1) {
     return place_.where.NotSupported("a page of this shape in a column of type ",
@@ -317,16 +317,19 @@ class ShapeMaking {
       if (bits != 8 && bits != 16 && bits != 32 && bits != 64) {
         return where.NotSupported("dictionary indices of ", bits, " bits");
       }
-      ARROW_ASSIGN_OR_RAISE(shape_.binary,
-                            BinaryPart::Make(node.children[1], place_.buffers, where));
       shape_.num_items = node.num_items;
-      return arrow::Status::OK();
+      return AddBinary(node.children[1]);
     }
     if (node.kind == Kind::kBinary || node.kind == Kind::kFsst) {
-      ARROW_ASSIGN_OR_RAISE(shape_.binary, BinaryPart::Make(node, place_.buffers, where));
-      return arrow::Status::OK();
+      return AddBinary(node);
     }
     ARROW_ASSIGN_OR_RAISE(shape_.values, FlatPart::Make(node, place_.buffers, where));
+    return arrow::Status::OK();
+  }
+
+  arrow::Status AddBinary(const ArrayEncoding& node) {
+    ARROW_ASSIGN_OR_RAISE(BinaryPart part, BinaryPart::Make(node, place_.buffers, place_.where));
+    shape_.binary = std::make_shared<BinaryPart>(std::move(part));
     return arrow::Status::OK();
   }
 
