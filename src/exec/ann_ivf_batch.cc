@@ -6,6 +6,9 @@ namespace kinjo::exec {
 
 namespace {
 
+// Making a partition's bytes costs about as much as scanning its floats for ten queries.
+constexpr size_t kQueriesForCodes = 12;
+
 /// Scores survivors by the segment's own routine.
 class IndexScorer final : public SurvivorScorer {
  public:
@@ -119,6 +122,7 @@ arrow::Status AnnIvfBatch::ScanByPartition(const index::QueryBlock& queries,
     const int64_t partition = probes.partitions[item];
     ARROW_ASSIGN_OR_RAISE(const auto loaded, Load(partition));
     Worker& worker = workers_[id];
+    worker.decoded.make_codes = probes.queries_of(item).size() >= kQueriesForCodes;
     source_.segment->Decode(partition, loaded->stored, loaded->addresses, dataset::kDeadRow,
                             &worker.decoded);
     ScanQueries(partition, queries, probes.queries_of(item), worker.decoded, &worker, heaps);
@@ -134,9 +138,10 @@ arrow::Status AnnIvfBatch::ScanByQuery(const index::QueryBlock& queries, const P
     counters_->partitions_started.fetch_add(1, std::memory_order_relaxed);
     const int64_t partition = probes.partitions[i];
     ARROW_ASSIGN_OR_RAISE(const auto loaded, Load(partition));
+    const std::span<const uint32_t> ids = probes.queries_of(i);
+    decoded.make_codes = ids.size() >= kQueriesForCodes;
     source_.segment->Decode(partition, loaded->stored, loaded->addresses, dataset::kDeadRow,
                             &decoded);
-    const std::span<const uint32_t> ids = probes.queries_of(i);
     const auto tiles = static_cast<int64_t>((ids.size() + kTileQueries - 1) / kTileQueries);
     ARROW_RETURN_NOT_OK(pool_->ParallelFor(tiles, cancel_, [&](int64_t tile, int id) {
       const size_t first = static_cast<size_t>(tile * kTileQueries);

@@ -7,11 +7,21 @@ namespace kinjo::exec {
 
 namespace {
 
-// Chunks of rows between two looks at the thresholds; multiples of 3 groups, as the kernel likes
-// them. A query that holds fewer than k rows lets everything through, so the first chunks are
-// short.
+// Chunks of rows between two looks at the thresholds, in groups; multiples of 3, as the kernel
+// likes them. A query that holds fewer than k rows lets everything through, so the first chunk is
+// short and each next one twice as long; heaps that are full already start at the full length.
 constexpr int64_t kFirstChunkGroups = 3;
-constexpr int64_t kChunkGroupsMax = 30;
+constexpr int64_t kChunkGroupsMax = kChunkRowsMax / kernels::kGroupRows;
+constexpr int64_t kChunkBytes = int64_t{1} << 19;
+// Survivors that are scored together.
+constexpr int64_t kScoredTogether = 1024;
+
+// The longest chunk that half of a core's second cache holds, as bytes or as floats.
+int64_t LongestChunk(int64_t dim, bool codes) {
+  const int64_t row_bytes = codes ? dim : dim * static_cast<int64_t>(sizeof(float));
+  const int64_t groups = kChunkBytes / (row_bytes * kernels::kGroupRows);
+  return std::clamp(groups / 3 * 3, kFirstChunkGroups, kChunkGroupsMax);
+}
 
 float FilterBound(kernels::Metric metric, float threshold, double query_norm2, int64_t dim) {
   switch (metric) {
@@ -37,21 +47,36 @@ bool SetBounds(kernels::Metric metric, const QueryTile& tile, int64_t dim,
   return filling;
 }
 
+void PushSurvivors(std::span<const kernels::Hit> hits, const QueryTile& tile, const RowRange& range,
+                   const SurvivorScorer& scorer, NeighborHeaps* heaps, FilterScratch* scratch) {
+  scratch->distances.resize(kScoredTogether);
+  while (!hits.empty()) {
+    const auto some = hits.first(std::min<size_t>(hits.size(), kScoredTogether));
+    scorer.Score(some, tile.query_ids, scratch->distances.data());
+    for (size_t i = 0; i < some.size(); ++i) {
+      heaps->Push(tile.query_ids[some[i].query],
+                  {scratch->distances[i], range.addresses[some[i].row]});
+    }
+    hits = hits.subspan(some.size());
+  }
+}
+
 }  // namespace
 
 int64_t FilterTile(kernels::Metric metric, const QueryTile& tile, const RowRange& range,
                    const SurvivorScorer& scorer, NeighborHeaps* heaps, FilterScratch* scratch) {
   const int64_t dim = range.rows->dim();
+  const int64_t longest = LongestChunk(dim, range.rows->codes().codes != nullptr);
   int64_t survivors = 0;
-  int64_t chunk = kFirstChunkGroups;
+  int64_t chunk = 0;
   for (int64_t done = 0; done < range.num_groups;) {
     const bool filling = SetBounds(metric, tile, dim, *heaps, &scratch->bounds);
-    chunk = filling ? std::min(chunk, kChunkGroupsMax) : kChunkGroupsMax;
+    if (chunk == 0) chunk = filling ? kFirstChunkGroups : longest;
     const int64_t groups = std::min(chunk, range.num_groups - done);
-    const size_t room = static_cast<size_t>(tile.num_queries * groups * kernels::kGroupRows);
-    if (scratch->hits.size() < room) {
-      scratch->hits.resize(room);
-      scratch->distances.resize(room);
+    const int64_t room = tile.num_queries * groups * kernels::kGroupRows;
+    if (scratch->hits_room < room) {
+      scratch->hits = std::make_unique_for_overwrite<kernels::Hit[]>(static_cast<size_t>(room));
+      scratch->hits_room = room;
     }
     const kernels::BlockScan scan{.rows = range.rows->rows(),
                                   .init = range.rows->init(),
@@ -60,17 +85,14 @@ int64_t FilterTile(kernels::Metric metric, const QueryTile& tile, const RowRange
                                   .num_groups = groups,
                                   .queries = tile.moved,
                                   .bounds = scratch->bounds.data(),
-                                  .num_queries = tile.num_queries};
-    const int64_t found = kernels::ScanBlock(scan, scratch->hits.data());
-    scorer.Score({scratch->hits.data(), static_cast<size_t>(found)}, tile.query_ids,
-                 scratch->distances.data());
-    for (int64_t i = 0; i < found; ++i) {
-      const kernels::Hit hit = scratch->hits[i];
-      heaps->Push(tile.query_ids[hit.query], {scratch->distances[i], range.addresses[hit.row]});
-    }
+                                  .num_queries = tile.num_queries,
+                                  .codes = range.rows->codes()};
+    const int64_t found = kernels::ScanBlock(scan, scratch->hits.get());
+    PushSurvivors({scratch->hits.get(), static_cast<size_t>(found)}, tile, range, scorer, heaps,
+                  scratch);
     survivors += found;
     done += groups;
-    chunk *= 2;
+    chunk = std::min(2 * chunk, longest);
   }
   return survivors;
 }

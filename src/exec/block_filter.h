@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -12,9 +13,12 @@
 
 namespace kinjo::exec {
 
-/// Queries a tile holds at most: their vectors stay in the first-level cache while rows pass by.
-/// A multiple of 24, as the kernel likes it.
-inline constexpr int64_t kTileQueries = 72;
+/// Queries a tile holds at most: they are packed once a call and stay in the cache while rows pass
+/// by. A multiple of 24, as the kernel likes it (docs/kernels.md).
+inline constexpr int64_t kTileQueries = 240;
+
+/// Rows of a chunk at most, whatever the width.
+inline constexpr int64_t kChunkRowsMax = 4032;
 
 /// A tile of moved queries.
 struct QueryTile {
@@ -41,10 +45,12 @@ class SurvivorScorer {
                      float* distances) const = 0;
 };
 
-/// A thread's buffers, kept from tile to tile.
+/// A thread's buffers, kept from tile to tile. Hits have room for every pair of a chunk, since all
+/// of them may survive; only what survives is ever touched.
 struct FilterScratch {
   std::vector<float> bounds;
-  std::vector<kernels::Hit> hits;
+  std::unique_ptr<kernels::Hit[]> hits;
+  int64_t hits_room = 0;
   std::vector<float> distances;
 };
 

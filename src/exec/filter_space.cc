@@ -96,8 +96,16 @@ void RowBlock::Fill(const FilterSpace& space, ExactRows rows,
   }
   if (space.metric == kernels::Metric::kHamming) return;
   unit_.resize(static_cast<size_t>(space.dim));
-  grouped_.Reset(num_rows(), space.dim);
-  for (int64_t slot = 0; slot < num_rows(); ++slot) StoreRow(space, slot);
+  grouped_.Reset(num_rows(), space.dim, /*with_codes=*/true);
+  const bool whole = num_rows() == exact_.num_rows();
+  if (whole && exact_.is_float() && space.metric != kernels::Metric::kCosine && num_rows() > 0) {
+    const float* centre = space.centre.empty() ? nullptr : space.centre.data();
+    grouped_.SetRows(0, num_rows(), exact_.float_row(0), centre,
+                     space.metric == kernels::Metric::kDot);
+  } else {
+    for (int64_t slot = 0; slot < num_rows(); ++slot) StoreRow(space, slot);
+  }
+  grouped_.MakeCodes(0, grouped_.num_groups());
 }
 
 }  // namespace kinjo::exec

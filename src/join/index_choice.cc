@@ -9,11 +9,6 @@ namespace kinjo::join {
 
 namespace {
 
-kernels::Metric DefaultMetric(const VectorColumn& right) {
-  return right.type.element == arrow::Type::UINT8 ? kernels::Metric::kHamming
-                                                  : kernels::Metric::kL2;
-}
-
 /// Why `info` can't answer; empty when it can.
 std::string WhyNot(const dataset::IndexInfo& info, const VectorColumn& right,
                    const JoinOptions& options) {
@@ -94,6 +89,25 @@ const dataset::IndexInfo* PickNewest(const std::vector<dataset::IndexInfo>& inde
   return best;
 }
 
+/// The metric of the exact path when none is named. What "near" means belongs to the data: the
+/// metric of the index that would answer, else of the newest that this build can't search, so that
+/// leaving the index out (`never`) or not being able to read it doesn't turn cosine into l2.
+kernels::Metric UnnamedMetric(const std::vector<dataset::IndexInfo>& indexes,
+                              const VectorColumn& right, const JoinOptions& options) {
+  const bool bits = right.type.element == arrow::Type::UINT8;
+  std::vector<std::string> others;
+  const dataset::IndexInfo* best = PickNewest(indexes, right, options, &others);
+  if (best != nullptr) return *kernels::ParseMetric(best->metric);
+  for (const dataset::IndexInfo& info : indexes) {
+    const auto metric = kernels::ParseMetric(info.metric);
+    if (info.column != right.name || !metric.has_value()) continue;
+    if ((*metric == kernels::Metric::kHamming) != bits) continue;
+    if (best == nullptr || NewestVersion(info) >= NewestVersion(*best)) best = &info;
+  }
+  if (best != nullptr) return *kernels::ParseMetric(best->metric);
+  return bits ? kernels::Metric::kHamming : kernels::Metric::kL2;
+}
+
 arrow::Result<const dataset::IndexInfo*> FindNamed(const std::vector<dataset::IndexInfo>& indexes,
                                                    const VectorColumn& right,
                                                    const JoinOptions& options) {
@@ -124,13 +138,13 @@ std::string NoIndexReason(const dataset::Dataset* dataset, const VectorColumn& r
 arrow::Result<IndexChoice> ChooseIndex(dataset::Dataset* dataset, const VectorColumn& right,
                                        const JoinOptions& options) {
   IndexChoice choice;
-  choice.metric = options.metric.value_or(DefaultMetric(right));
+  static const std::vector<dataset::IndexInfo> kNone;
+  const auto& indexes = dataset == nullptr ? kNone : dataset->vector_indexes();
+  choice.metric = options.metric.value_or(UnnamedMetric(indexes, right, options));
   if (options.index == IndexUse::kNever) {
     choice.reason = "index = never";
     return choice;
   }
-  static const std::vector<dataset::IndexInfo> kNone;
-  const auto& indexes = dataset == nullptr ? kNone : dataset->vector_indexes();
   const dataset::IndexInfo* info = nullptr;
   if (options.index == IndexUse::kNamed) {
     ARROW_ASSIGN_OR_RAISE(info, FindNamed(indexes, right, options));

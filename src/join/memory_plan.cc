@@ -15,19 +15,21 @@ constexpr int64_t kTakeBytesMin = int64_t{1} << 20;
 constexpr int64_t kTakeBytesMax = int64_t{256} << 20;
 constexpr int64_t kCacheBytesMax = int64_t{4} << 30;
 
-// Hits and distances of one tile and one chunk of rows, and moved queries.
-int64_t ScratchBytes(int64_t dim) { return exec::kTileQueries * (512 * (8 + 4) + dim * 4 + 16); }
+// Hits of one tile and one chunk of rows, and moved queries.
+int64_t ScratchBytes(int64_t dim) {
+  return exec::kTileQueries * (exec::kChunkRowsMax * 8 + dim * 4 + 16);
+}
 
 int64_t FixedBytes(const MemoryNeeds& needs) {
   int64_t bytes = needs.threads * ScratchBytes(needs.dim);
   if (needs.uses_index) {
     // Stored, resolved and decoded form of the largest partition.
     bytes += needs.threads *
-             (needs.partition_bytes_max + needs.partition_rows_max * (needs.dim * 4 + 4 * 8));
+             (needs.partition_bytes_max + needs.partition_rows_max * (needs.dim * 5 + 4 * 8));
   }
   if (needs.scans) {
     // Two blocks: one is scored while the next is read, decoded and grouped.
-    bytes += 2 * kScanBatchRows * (needs.dim * (2 * needs.element_bytes + 4) + 3 * 8);
+    bytes += 2 * kScanBatchRows * (needs.dim * (2 * needs.element_bytes + 5) + 3 * 8);
   }
   return bytes;
 }

@@ -196,5 +196,27 @@ TEST(Output, TheIndexIsChosenByTheRulesAndRefusalsSayWhy) {
   EXPECT_EQ(base::CodeOf(plan_with(options).status()), base::ErrorCode::kInvalid);
 }
 
+TEST(Output, LeavingTheIndexOutDoesNotChangeTheMetric) {
+  const Vectors left = IntegerVectors(10, 5, 1);
+  auto dataset = std::make_shared<MemoryDataset>(IntegerVectors(100, 5, 2), 100, 5);
+  const auto metric_with = [&](IndexUse use) {
+    JoinOptions options = Options();
+    options.index = use;
+    auto plan = MakePlan(Table("id", left, 5, "left"), MakeDatasetSide(dataset), options);
+    EXPECT_TRUE(plan.ok()) << plan.status();
+    return (*plan)->choice.metric;
+  };
+  EXPECT_EQ(metric_with(IndexUse::kNever), kernels::Metric::kL2);
+  dataset->AddIndex("vec", "cosine", {{0}}, IntegerVectors(3, 5, 3));
+  EXPECT_EQ(metric_with(IndexUse::kAuto), kernels::Metric::kCosine);
+  EXPECT_EQ(metric_with(IndexUse::kNever), kernels::Metric::kCosine);
+  dataset->mutable_indexes()[0].unusable_reason = "its type is IVF_HNSW_SQ";
+  EXPECT_EQ(metric_with(IndexUse::kAuto), kernels::Metric::kCosine);
+  dataset->AddIndex("usable", "dot", {{0}}, IntegerVectors(3, 5, 4));
+  dataset->mutable_indexes()[0].segments[0].dataset_version = 7;
+  EXPECT_EQ(metric_with(IndexUse::kAuto), kernels::Metric::kDot);
+  EXPECT_EQ(metric_with(IndexUse::kNever), kernels::Metric::kDot);
+}
+
 }  // namespace
 }  // namespace kinjo::join
