@@ -14,7 +14,7 @@ from demo import demo, program, words
 
 K = demo.K
 FAISS_FACTORY = f"IVF{words.NUM_PARTITIONS},PQ{words.NUM_SUB_VECTORS},RFlat"
-FAISS_PROBES = (32, 48, 64, 80, 96, 112, 128, 160, 192, 256)
+FAISS_PROBES = (32, 48, 64, 68, 72, 76, 80, 96, 112, 128, 160, 192, 256)
 PYLANCE_ROWS = 2_000
 
 
