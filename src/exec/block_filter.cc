@@ -11,16 +11,15 @@ namespace {
 // likes them. A query that holds fewer than k rows lets everything through, so the first chunk is
 // short and each next one twice as long; heaps that are full already start at the full length.
 constexpr int64_t kFirstChunkGroups = 3;
-constexpr int64_t kChunkGroupsMax = kChunkRowsMax / kernels::kGroupRows;
 constexpr int64_t kChunkBytes = int64_t{1} << 19;
 // Survivors that are scored together.
 constexpr int64_t kScoredTogether = 1024;
 
 // The longest chunk that half of a core's second cache holds, as bytes or as floats.
-int64_t LongestChunk(int64_t dim, bool codes) {
+int64_t LongestChunk(int64_t num_queries, int64_t dim, bool codes) {
   const int64_t row_bytes = codes ? dim : dim * static_cast<int64_t>(sizeof(float));
-  const int64_t groups = kChunkBytes / (row_bytes * kernels::kGroupRows);
-  return std::clamp(groups / 3 * 3, kFirstChunkGroups, kChunkGroupsMax);
+  const int64_t rows = std::min(kChunkBytes / row_bytes, kChunkPairsMax / num_queries);
+  return std::max(rows / kernels::kGroupRows / 3 * 3, kFirstChunkGroups);
 }
 
 float FilterBound(kernels::Metric metric, float threshold, double query_norm2, int64_t dim) {
@@ -66,7 +65,7 @@ void PushSurvivors(std::span<const kernels::Hit> hits, const QueryTile& tile, co
 int64_t FilterTile(kernels::Metric metric, const QueryTile& tile, const RowRange& range,
                    const SurvivorScorer& scorer, NeighborHeaps* heaps, FilterScratch* scratch) {
   const int64_t dim = range.rows->dim();
-  const int64_t longest = LongestChunk(dim, range.rows->codes().codes != nullptr);
+  const int64_t longest = LongestChunk(tile.num_queries, dim, range.rows->codes().codes != nullptr);
   int64_t survivors = 0;
   int64_t chunk = 0;
   for (int64_t done = 0; done < range.num_groups;) {

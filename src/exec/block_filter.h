@@ -17,8 +17,8 @@ namespace kinjo::exec {
 /// by. A multiple of 24, as the kernel likes it (docs/kernels.md).
 inline constexpr int64_t kTileQueries = 240;
 
-/// Rows of a chunk at most, whatever the width.
-inline constexpr int64_t kChunkRowsMax = 4032;
+/// Pairs of a chunk at most: as many hits there may be.
+inline constexpr int64_t kChunkPairsMax = int64_t{1} << 18;
 
 /// A tile of moved queries.
 struct QueryTile {

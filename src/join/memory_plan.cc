@@ -15,9 +15,9 @@ constexpr int64_t kTakeBytesMin = int64_t{1} << 20;
 constexpr int64_t kTakeBytesMax = int64_t{256} << 20;
 constexpr int64_t kCacheBytesMax = int64_t{4} << 30;
 
-// Hits of one tile and one chunk of rows, and moved queries.
+// Hits of one chunk, and moved queries.
 int64_t ScratchBytes(int64_t dim) {
-  return exec::kTileQueries * (exec::kChunkRowsMax * 8 + dim * 4 + 16);
+  return exec::kChunkPairsMax * 8 + exec::kTileQueries * (dim * 4 + 16);
 }
 
 int64_t FixedBytes(const MemoryNeeds& needs) {
@@ -68,11 +68,12 @@ arrow::Result<MemoryPlan> PlanMemory(const MemoryNeeds& needs) {
                      "refine_factor or threads"));
   }
   const int64_t free = needs.limit_bytes - plan.fixed_bytes;
-  const int64_t fitting = (free / 2) / plan.query_bytes;
+  const int64_t fitting = std::min(free / 2, free - kTakeBytesMin) / plan.query_bytes;
   const int64_t rows_max = needs.block_rows_asked > 0 ? needs.block_rows_asked : kBlockRowsMax;
   plan.block_rows = std::clamp(fitting, rows_min, std::max(rows_min, rows_max));
   plan.block_bytes = plan.block_rows * plan.query_bytes;
-  plan.take_bytes = std::clamp(free / 8, kTakeBytesMin, kTakeBytesMax);
+  plan.take_bytes =
+      std::clamp(std::min(free / 8, free - plan.block_bytes), kTakeBytesMin, kTakeBytesMax);
   if (needs.uses_index) {
     const int64_t room = free - plan.block_bytes - plan.take_bytes;
     plan.cache_bytes =
