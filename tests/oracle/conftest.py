@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from brute_force import vector_array
+from tests.oracle.brute_force import vector_array
 
 
 @pytest.fixture

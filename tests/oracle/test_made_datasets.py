@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from brute_force import all_distances, assert_nearest, vector_array
+from tests.oracle.brute_force import all_distances, assert_nearest, vector_array
 
 DIM = 16
 
