@@ -224,10 +224,6 @@ arrow::Status ArrayPageRead::DecodeFixed(const PageRows& range, ColumnSink* sink
 
 arrow::Status ArrayPageRead::DecodeBinary(size_t number, ColumnSink* sink) {
   BinaryRows* rows = &binary_rows_[number];
-  if (shape_.validity) {
-    // Nulls of strings lie in their offsets; a bitmap beside them was never seen.
-    return where_.NotSupported("variable-width values with a validity bitmap");
-  }
   ARROW_RETURN_NOT_OK(shape_.binary->ReadBytes(ToBytes(*data_[next_++]), where_, scratch_, rows));
   const uint64_t count = rows->is_null.size();
   bool any_null = false;
@@ -290,6 +286,15 @@ class ShapeMaking {
       ARROW_RETURN_NOT_OK(OpenNullable(&node, &shape_.levels.back().validity));
     }
     ARROW_RETURN_NOT_OK(AddValues(*node));
+    // Nulls of strings lie in their offsets or indices; a bitmap or a list around them was never
+    // seen, and their parts are read as if there were none.
+    if (shape_.binary != nullptr && (shape_.validity || !shape_.levels.empty())) {
+      return place_.where.NotSupported("encoding ", proto::Describe(encoding));
+    }
+    uint64_t all_items = 0;
+    if (!CheckedMultiply(place_.num_rows, items, &all_items)) {
+      return place_.where.Corrupt(place_.num_rows, " rows of ", items, " items in one page");
+    }
     return std::move(shape_);
   }
 
