@@ -20,6 +20,7 @@
 #include "arrow/memory_pool.h"
 #include "arrow/util/future.h"
 #include "io/coalesce.h"
+#include "io/descriptor_cache.h"
 
 namespace kinjo::io {
 namespace {
@@ -113,31 +114,76 @@ arrow::Result<std::shared_ptr<arrow::Buffer>> AllocateFor(const CoalescedRequest
                                    static_cast<int64_t>(request.range.length));
 }
 
-/// pread on one descriptor, which any number of threads may share.
+/// Opens a regular file for reading and tells its size.
+arrow::Result<std::shared_ptr<Descriptor>> OpenDescriptor(const Location& location,
+                                                          uint64_t* size) {
+  const int number = ::open(location.path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (number < 0) {
+    const int error = errno;
+    const bool missing = error == ENOENT || error == ENOTDIR;
+    return base::MakeError(missing ? base::ErrorCode::kNotFound : base::ErrorCode::kIo,
+                           base::Concat("can't open ", location.uri, ": ", ErrnoText(error)),
+                           location.uri);
+  }
+  auto descriptor = std::make_shared<Descriptor>(number);
+  struct stat info = {};
+  if (::fstat(number, &info) != 0) {
+    return base::MakeError(base::ErrorCode::kIo,
+                           base::Concat("can't look at ", location.uri, ": ", ErrnoText(errno)),
+                           location.uri);
+  }
+  if (!S_ISREG(info.st_mode)) {
+    return base::MakeError(base::ErrorCode::kIo,
+                           base::Concat("can't open ", location.uri, ": not a regular file"),
+                           location.uri);
+  }
+  *size = static_cast<uint64_t>(info.st_size);
+  return descriptor;
+}
+
+/// pread on one descriptor, which any number of threads may share. While many files are open it may
+/// be closed between reads.
 class LocalReader final : public CoalescingReader {
  public:
-  LocalReader(int descriptor, std::string path, uint64_t size, std::shared_ptr<IoCounters> counters)
-      : CoalescingReader(std::move(path), size, kLocalGapBytes, std::move(counters)),
-        descriptor_(descriptor) {}
-  ~LocalReader() override { ::close(descriptor_); }
+  LocalReader(Location location, std::shared_ptr<Descriptor> descriptor, uint64_t size,
+              std::shared_ptr<IoCounters> counters)
+      : CoalescingReader(location.uri, size, kLocalGapBytes, std::move(counters)),
+        location_(std::move(location)) {
+    DescriptorCache::Process().Put(this, std::move(descriptor));
+  }
+  ~LocalReader() override { DescriptorCache::Process().Remove(this); }
 
  protected:
   arrow::Result<Buffers> Fetch(const std::vector<CoalescedRequest>& requests) override {
+    ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<Descriptor> descriptor, Open());
     Buffers buffers;
     buffers.reserve(requests.size());
     for (const CoalescedRequest& request : requests) {
       ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> buffer, AllocateFor(request));
-      ARROW_RETURN_NOT_OK(Fill(request.range, buffer->mutable_data()));
+      ARROW_RETURN_NOT_OK(Fill(descriptor->number(), request.range, buffer->mutable_data()));
       buffers.push_back(std::move(buffer));
     }
     return buffers;
   }
 
  private:
-  arrow::Status Fill(const ByteRange& range, uint8_t* out) const {
+  arrow::Result<std::shared_ptr<Descriptor>> Open() const {
+    std::shared_ptr<Descriptor> descriptor = DescriptorCache::Process().Find(this);
+    if (descriptor != nullptr) return descriptor;
+    uint64_t now = 0;
+    ARROW_ASSIGN_OR_RAISE(descriptor, OpenDescriptor(location_, &now));
+    if (now != size()) {
+      return base::Corrupt(path(), 0, "the file has ", now, " bytes; it had ", size(),
+                           " bytes when it was first opened");
+    }
+    DescriptorCache::Process().Put(this, descriptor);
+    return descriptor;
+  }
+
+  arrow::Status Fill(int descriptor, const ByteRange& range, uint8_t* out) const {
     uint64_t done = 0;
     while (done < range.length) {
-      const ssize_t got = ::pread(descriptor_, out + done, range.length - done,
+      const ssize_t got = ::pread(descriptor, out + done, range.length - done,
                                   static_cast<off_t>(range.offset + done));
       if (got > 0) {
         done += static_cast<uint64_t>(got);
@@ -153,7 +199,7 @@ class LocalReader final : public CoalescingReader {
     return arrow::Status::OK();
   }
 
-  const int descriptor_;
+  const Location location_;
 };
 
 /// Any of Arrow's file systems. The requests of one call are in flight together.
@@ -225,23 +271,10 @@ class MemoryReader final : public CoalescingReader {
 arrow::Result<std::shared_ptr<RandomReader>> OpenLocal(const Location& location,
                                                        uint64_t known_size,
                                                        std::shared_ptr<IoCounters> counters) {
-  const int descriptor = ::open(location.path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) {
-    const int error = errno;
-    const bool missing = error == ENOENT || error == ENOTDIR;
-    return base::MakeError(missing ? base::ErrorCode::kNotFound : base::ErrorCode::kIo,
-                           base::Concat("can't open ", location.uri, ": ", ErrnoText(error)),
-                           location.uri);
-  }
-  struct stat info = {};
-  if (::fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {
-    ::close(descriptor);
-    return base::MakeError(base::ErrorCode::kIo,
-                           base::Concat("can't open ", location.uri, ": not a regular file"),
-                           location.uri);
-  }
-  auto reader = std::make_shared<LocalReader>(
-      descriptor, location.uri, static_cast<uint64_t>(info.st_size), std::move(counters));
+  uint64_t size = 0;
+  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<Descriptor> descriptor, OpenDescriptor(location, &size));
+  auto reader =
+      std::make_shared<LocalReader>(location, std::move(descriptor), size, std::move(counters));
   if (known_size != 0 && known_size != reader->size()) {
     return base::Corrupt(location.uri, 0, "the file has ", reader->size(), " bytes, expected ",
                          known_size);

@@ -1,5 +1,6 @@
 #include "io/random_reader.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -131,6 +132,38 @@ TEST_F(RandomReaderTest, AFileThatShrinksIsCorruptNotGarbage) {
   const auto reader = OpenLocal();
   std::filesystem::resize_file(file_, 10);
   EXPECT_EQ(base::CodeOf(reader->Read({0, 100}).status()), base::ErrorCode::kCorrupt);
+}
+
+// A dataset may have more files than a process may hold open.
+TEST_F(RandomReaderTest, MoreFilesThanDescriptorsAreRead) {
+  struct rlimit before = {};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  struct rlimit few = before;
+  few.rlim_cur = std::min<rlim_t>(before.rlim_cur, 320);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  constexpr int kFiles = 400;
+  std::vector<std::shared_ptr<RandomReader>> readers;
+  arrow::Status status;
+  for (int i = 0; i < kFiles && status.ok(); ++i) {
+    const std::string name = (folder_ / std::to_string(i)).string();
+    std::ofstream(name) << "file " << i;
+    auto opened = OpenFile(ResolveUri(name).ValueOrDie(), 0, counters_);
+    status = opened.status();
+    if (opened.ok()) readers.push_back(std::move(*opened));
+  }
+  for (int again = 0; again < 2 && status.ok(); ++again) {
+    for (size_t i = 0; i < readers.size() && status.ok(); ++i) {
+      const auto read = readers[i]->Read({0, readers[i]->size()});
+      status = read.status();
+      if (read.ok()) {
+        EXPECT_EQ(Text(*read), base::Concat("file ", i));
+      }
+    }
+  }
+  EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_TRUE(status.ok()) << status.ToString();
+  std::ofstream((folder_ / "0").string()) << "a longer file";
+  EXPECT_EQ(base::CodeOf(readers[0]->Read({0, 4}).status()), base::ErrorCode::kCorrupt);
 }
 
 TEST_F(RandomReaderTest, ThreadsReadAtTheSameTime) {
