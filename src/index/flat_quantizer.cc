@@ -130,8 +130,10 @@ double FlatQuantizer<T>::Distance(const T*, const double* query, const DecodedPa
   if (metric_ == kernels::Metric::kL2) return kernels::CanonicalL2(query, row, dim_);
   const double dot = kernels::CanonicalDot(query, row, dim_);
   if (metric_ == kernels::Metric::kDot) return 1 - dot;
-  return 1 - dot / (std::sqrt(kernels::CanonicalDot(query, query, dim_)) *
-                    std::sqrt(kernels::CanonicalDot(row, row, dim_)));
+  const double norms = std::sqrt(kernels::CanonicalDot(query, query, dim_)) *
+                       std::sqrt(kernels::CanonicalDot(row, row, dim_));
+  // Rounding may leave the cosine of equal directions above 1; the exact path reports 0 for it too.
+  return std::max(0.0, 1 - dot / norms);
 }
 
 }  // namespace

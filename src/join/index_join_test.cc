@@ -241,6 +241,21 @@ TEST(IndexJoin, CosineOfAFlatIndexIsOneMinusCos) {
   }
 }
 
+TEST(IndexJoin, CosineOfAFlatIndexIsNeverNegative) {
+  const Vectors rows = FloatVectors(200, kDim, 20);
+  auto dataset = std::make_shared<MemoryDataset>(rows, 500, kDim);
+  dataset->AddIndex("vec", "cosine", {{0}}, FloatVectors(5, kDim, 17));
+  JoinOptions options = Options(1);
+  options.nprobes = 5;
+  options.distance_range = {0.0f, 1e-6f};
+  KINJO_ASSERT_RESULT(got, Join(rows, dataset, options));
+  const auto lists = Neighbours(got, rows);
+  for (size_t q = 0; q < lists.size(); ++q) {
+    ASSERT_EQ(lists[q].size(), 1u) << "left row " << q;
+    EXPECT_EQ(lists[q][0].address, q);
+  }
+}
+
 TEST(IndexJoin, ARangeAppliesBeforeTheCutAndCapsTheSearch) {
   const Vectors left = IntegerVectors(30, kDim, 18);
   auto dataset = MakeDataset(500, 19, 1000);
