@@ -9,6 +9,10 @@ namespace {
 // Making a partition's bytes costs about as much as scanning its floats for ten queries.
 constexpr size_t kQueriesForCodes = 12;
 
+// Rows of a partition, in groups, that a tile scans between two looks at the cancel flag: a
+// partition may hold the whole table.
+constexpr int64_t kGroupsPerCheck = 1024;
+
 /// Scores survivors by the segment's own routine.
 class IndexScorer final : public SurvivorScorer {
  public:
@@ -51,18 +55,14 @@ ProbeList ProbeList::Invert(std::span<const Probe> probes, int64_t num_partition
 }
 
 AnnIvfBatch::AnnIvfBatch(Source source, PartitionCache* cache, BatchCounters* counters,
-                         base::ThreadPool* pool, base::CancelToken cancel)
+                         base::ThreadPool* pool, base::CancelToken cancel,
+                         std::vector<BatchWorker>* workers)
     : source_(std::move(source)),
       cache_(cache),
       counters_(counters),
       pool_(pool),
       cancel_(std::move(cancel)),
-      workers_(static_cast<size_t>(pool->size())) {
-  for (Worker& worker : workers_) {
-    worker.moved.resize(static_cast<size_t>(kTileQueries * source_.segment->dim()));
-    worker.norms2.resize(kTileQueries);
-  }
-}
+      workers_(workers) {}
 
 arrow::Result<std::shared_ptr<const LoadedPartition>> AnnIvfBatch::Load(int64_t partition) {
   if (auto kept = cache_->Find(source_.ordinal, partition)) return kept;
@@ -82,17 +82,15 @@ arrow::Result<std::shared_ptr<const LoadedPartition>> AnnIvfBatch::Load(int64_t 
   return loaded;
 }
 
-void AnnIvfBatch::ScanQueries(int64_t partition, const index::QueryBlock& queries,
-                              std::span<const uint32_t> query_ids,
-                              const index::DecodedPartition& decoded, Worker* worker,
-                              NeighborHeaps* heaps) {
+arrow::Status AnnIvfBatch::ScanQueries(int64_t partition, const index::QueryBlock& queries,
+                                       std::span<const uint32_t> query_ids,
+                                       const index::DecodedPartition& decoded, BatchWorker* worker,
+                                       NeighborHeaps* heaps) {
   const index::IvfSegment& segment = *source_.segment;
   const int64_t dim = segment.dim();
   const IndexScorer scorer(segment, partition, queries, decoded);
-  const RowRange range{.rows = &decoded.rows,
-                       .addresses = decoded.addresses.data(),
-                       .first_group = 0,
-                       .num_groups = decoded.rows.num_groups()};
+  worker->moved.resize(static_cast<size_t>(kTileQueries * dim));
+  worker->norms2.resize(kTileQueries);
   int64_t survivors = 0;
   for (size_t first = 0; first < query_ids.size(); first += kTileQueries) {
     const auto count =
@@ -107,11 +105,20 @@ void AnnIvfBatch::ScanQueries(int64_t partition, const index::QueryBlock& querie
                          .moved = worker->moved.data(),
                          .norms2 = worker->norms2.data(),
                          .query_ids = ids};
-    survivors += FilterTile(segment.metric(), tile, range, scorer, heaps, &worker->filter);
+    const int64_t groups = decoded.rows.num_groups();
+    for (int64_t group = 0; group < groups; group += kGroupsPerCheck) {
+      ARROW_RETURN_NOT_OK(cancel_.Check());
+      const RowRange range{.rows = &decoded.rows,
+                           .addresses = decoded.addresses.data(),
+                           .first_group = group,
+                           .num_groups = std::min(kGroupsPerCheck, groups - group)};
+      survivors += FilterTile(segment.metric(), tile, range, scorer, heaps, &worker->filter);
+    }
   }
   counters_->index_comparisons.fetch_add(survivors, std::memory_order_relaxed);
   counters_->partitions_probed.fetch_add(static_cast<int64_t>(query_ids.size()),
                                          std::memory_order_relaxed);
+  return arrow::Status::OK();
 }
 
 arrow::Status AnnIvfBatch::ScanByPartition(const index::QueryBlock& queries,
@@ -121,18 +128,18 @@ arrow::Status AnnIvfBatch::ScanByPartition(const index::QueryBlock& queries,
     counters_->partitions_started.fetch_add(1, std::memory_order_relaxed);
     const int64_t partition = probes.partitions[item];
     ARROW_ASSIGN_OR_RAISE(const auto loaded, Load(partition));
-    Worker& worker = workers_[id];
+    BatchWorker& worker = (*workers_)[id];
     worker.decoded.make_codes = probes.queries_of(item).size() >= kQueriesForCodes;
     source_.segment->Decode(partition, loaded->stored, loaded->addresses, dataset::kDeadRow,
                             &worker.decoded);
-    ScanQueries(partition, queries, probes.queries_of(item), worker.decoded, &worker, heaps);
-    return arrow::Status::OK();
+    return ScanQueries(partition, queries, probes.queries_of(item), worker.decoded, &worker, heaps);
   });
 }
 
 arrow::Status AnnIvfBatch::ScanByQuery(const index::QueryBlock& queries, const ProbeList& probes,
                                        NeighborHeaps* heaps) {
-  index::DecodedPartition decoded;
+  // Decoded once, by the calling thread, and read by all.
+  index::DecodedPartition& decoded = (*workers_)[0].decoded;
   for (size_t i = 0; i < probes.partitions.size(); ++i) {
     ARROW_RETURN_NOT_OK(cancel_.Check());
     counters_->partitions_started.fetch_add(1, std::memory_order_relaxed);
@@ -146,8 +153,8 @@ arrow::Status AnnIvfBatch::ScanByQuery(const index::QueryBlock& queries, const P
     ARROW_RETURN_NOT_OK(pool_->ParallelFor(tiles, cancel_, [&](int64_t tile, int id) {
       const size_t first = static_cast<size_t>(tile * kTileQueries);
       const size_t count = std::min<size_t>(kTileQueries, ids.size() - first);
-      ScanQueries(partition, queries, ids.subspan(first, count), decoded, &workers_[id], heaps);
-      return arrow::Status::OK();
+      return ScanQueries(partition, queries, ids.subspan(first, count), decoded, &(*workers_)[id],
+                         heaps);
     }));
   }
   return arrow::Status::OK();

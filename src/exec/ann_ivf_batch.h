@@ -40,6 +40,14 @@ struct BatchCounters {
   std::atomic<int64_t> partitions_started{0};
 };
 
+/// Buffers of one thread of the pool; the segments of a run share them.
+struct BatchWorker {
+  std::vector<float> moved;
+  std::vector<double> norms2;
+  FilterScratch filter;
+  index::DecodedPartition decoded;
+};
+
 /// One segment, ready for one probe list after another. Not thread-safe; spreads its own work.
 class AnnIvfBatch {
  public:
@@ -50,25 +58,20 @@ class AnnIvfBatch {
     size_t ordinal = 0;  ///< of the segment in the run, for the cache
   };
 
+  /// `workers` holds an entry for each thread of the pool, and outlives the scans.
   AnnIvfBatch(Source source, PartitionCache* cache, BatchCounters* counters, base::ThreadPool* pool,
-              base::CancelToken cancel);
+              base::CancelToken cancel, std::vector<BatchWorker>* workers);
 
   /// Scores every live row of every probed partition, and counts them as eligible.
   arrow::Status Scan(const index::QueryBlock& queries, const ProbeList& probes,
                      NeighborHeaps* heaps);
 
  private:
-  struct Worker {
-    std::vector<float> moved;
-    std::vector<double> norms2;
-    FilterScratch filter;
-    index::DecodedPartition decoded;
-  };
-
   arrow::Result<std::shared_ptr<const LoadedPartition>> Load(int64_t partition);
-  void ScanQueries(int64_t partition, const index::QueryBlock& queries,
-                   std::span<const uint32_t> query_ids, const index::DecodedPartition& decoded,
-                   Worker* worker, NeighborHeaps* heaps);
+  arrow::Status ScanQueries(int64_t partition, const index::QueryBlock& queries,
+                            std::span<const uint32_t> query_ids,
+                            const index::DecodedPartition& decoded, BatchWorker* worker,
+                            NeighborHeaps* heaps);
   arrow::Status ScanByPartition(const index::QueryBlock& queries, const ProbeList& probes,
                                 NeighborHeaps* heaps);
   arrow::Status ScanByQuery(const index::QueryBlock& queries, const ProbeList& probes,
@@ -79,7 +82,7 @@ class AnnIvfBatch {
   BatchCounters* counters_;
   base::ThreadPool* pool_;
   base::CancelToken cancel_;
-  std::vector<Worker> workers_;
+  std::vector<BatchWorker>* workers_;
 };
 
 }  // namespace kinjo::exec

@@ -241,6 +241,76 @@ TEST(IndexJoin, CosineOfAFlatIndexIsOneMinusCos) {
   }
 }
 
+/// A segment that raises the cancel flag when the first row is scored.
+class CancellingSegment final : public index::IvfSegment {
+ public:
+  CancellingSegment(std::shared_ptr<index::IvfSegment> inner, base::CancelToken cancel)
+      : inner_(std::move(inner)), cancel_(std::move(cancel)) {}
+
+  const std::string& index_type() const override { return inner_->index_type(); }
+  Metric metric() const override { return inner_->metric(); }
+  int64_t num_partitions() const override { return inner_->num_partitions(); }
+  int64_t dim() const override { return inner_->dim(); }
+  format::ElementType element_type() const override { return inner_->element_type(); }
+  uint64_t partition_rows(int64_t p) const override { return inner_->partition_rows(p); }
+  uint64_t partition_bytes(int64_t p) const override { return inner_->partition_bytes(p); }
+  bool is_exact() const override { return inner_->is_exact(); }
+  index::QueryBlock PrepareQueries(std::span<const double> vectors) const override {
+    return inner_->PrepareQueries(vectors);
+  }
+  void RankPartitions(const index::QueryBlock& queries, int64_t begin, int64_t end, int64_t limit,
+                      std::vector<std::vector<index::RankedPartition>>* out) const override {
+    inner_->RankPartitions(queries, begin, end, limit, out);
+  }
+  arrow::Result<format::PartitionRows> Load(int64_t p) const override { return inner_->Load(p); }
+  void Decode(int64_t p, const format::PartitionRows& stored, std::span<const uint64_t> addresses,
+              uint64_t dead, index::DecodedPartition* out) const override {
+    inner_->Decode(p, stored, addresses, dead, out);
+  }
+  double MoveQuery(int64_t p, const double* query, float* moved) const override {
+    return inner_->MoveQuery(p, query, moved);
+  }
+  float Distance(int64_t p, const double* query, const index::DecodedPartition& rows,
+                 int64_t slot) const override {
+    cancel_.Cancel();
+    scored_.fetch_add(1);
+    return inner_->Distance(p, query, rows, slot);
+  }
+  int64_t scored() const { return scored_.load(); }
+
+ private:
+  const std::shared_ptr<index::IvfSegment> inner_;
+  const base::CancelToken cancel_;
+  mutable std::atomic<int64_t> scored_{0};
+};
+
+TEST(IndexJoin, CancelStopsInsideALargePartition) {
+  constexpr int64_t kRows = 40000;
+  constexpr uint32_t kQueries = 10;
+  // Equal rows tie: all of them survive the filter and are scored.
+  MemoryDataset dataset(Vectors(kRows, {1, 2, 3, 4, 5}), kRows, kDim);
+  dataset.AddIndex("vec", "l2", {{0}}, {{0, 0, 0, 0, 0}});
+  const dataset::IndexInfo& info = dataset.vector_indexes()[0];
+  const base::CancelToken cancel;
+  const auto segment =
+      std::make_shared<CancellingSegment>(dataset.OpenSegment(info, 0).ValueOrDie(), cancel);
+  base::ThreadPool pool(1);
+  exec::PartitionCache cache(0);
+  exec::BatchCounters counters;
+  std::vector<exec::BatchWorker> workers(1);
+  exec::AnnIvfBatch batch({.segment = segment, .dataset = &dataset, .info = info.segments[0]},
+                          &cache, &counters, &pool, cancel, &workers);
+  const index::QueryBlock queries =
+      segment->PrepareQueries(std::vector<double>(kQueries * kDim, 1.0));
+  exec::NeighborHeaps heaps;
+  heaps.Reset(kQueries, 1, {});
+  std::vector<exec::Probe> probes;
+  for (uint32_t query = 0; query < kQueries; ++query) probes.push_back({query, 0});
+  const arrow::Status status = batch.Scan(queries, exec::ProbeList::Invert(probes, 1), &heaps);
+  EXPECT_EQ(base::CodeOf(status), base::ErrorCode::kCancelled);
+  EXPECT_LT(segment->scored(), kRows * kQueries / 2);
+}
+
 TEST(IndexJoin, CosineOfAFlatIndexIsNeverNegative) {
   const Vectors rows = FloatVectors(200, kDim, 20);
   auto dataset = std::make_shared<MemoryDataset>(rows, 500, kDim);

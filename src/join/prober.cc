@@ -10,7 +10,8 @@ Prober::Prober(const JoinPlan& plan, base::ThreadPool* pool, base::CancelToken c
       pool_(pool),
       cancel_(std::move(cancel)),
       counters_(counters),
-      cache_(plan.memory.cache_bytes) {
+      cache_(plan.memory.cache_bytes),
+      workers_(static_cast<size_t>(pool->size())) {
   const ChosenIndex& chosen = *plan.choice.index;
   for (size_t i = 0; i < chosen.segments.size(); ++i) {
     batches_.push_back(std::make_unique<exec::AnnIvfBatch>(
@@ -18,7 +19,7 @@ Prober::Prober(const JoinPlan& plan, base::ThreadPool* pool, base::CancelToken c
                                   .dataset = plan.right->dataset().get(),
                                   .info = chosen.info.segments[i],
                                   .ordinal = i},
-        &cache_, &counters->batch, pool_, cancel_));
+        &cache_, &counters->batch, pool_, cancel_, &workers_));
   }
 }
 

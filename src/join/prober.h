@@ -42,6 +42,7 @@ class Prober {
   base::CancelToken cancel_;
   RunCounters* counters_;
   exec::PartitionCache cache_;
+  std::vector<exec::BatchWorker> workers_;                   // of each thread
   std::vector<std::unique_ptr<exec::AnnIvfBatch>> batches_;  // of each segment
 };
 
