@@ -62,7 +62,9 @@ AnnIvfBatch::AnnIvfBatch(Source source, PartitionCache* cache, BatchCounters* co
       counters_(counters),
       pool_(pool),
       cancel_(std::move(cancel)),
-      workers_(workers) {}
+      workers_(workers) {
+  matching_rows_.assign(static_cast<size_t>(source_.segment->num_partitions()), 0);
+}
 
 arrow::Result<std::shared_ptr<const LoadedPartition>> AnnIvfBatch::Load(int64_t partition) {
   if (auto kept = cache_->Find(source_.ordinal, partition)) return kept;
@@ -99,7 +101,6 @@ arrow::Status AnnIvfBatch::ScanQueries(int64_t partition, const index::QueryBloc
     for (int64_t i = 0; i < count; ++i) {
       float* moved = worker->moved.data() + i * dim;
       worker->norms2[i] = segment.MoveQuery(partition, queries.query(ids[i]), moved);
-      heaps->AddEligible(ids[i], decoded.rows.num_rows());
     }
     const QueryTile tile{.num_queries = count,
                          .moved = worker->moved.data(),
@@ -132,6 +133,7 @@ arrow::Status AnnIvfBatch::ScanByPartition(const index::QueryBlock& queries,
     worker.decoded.make_codes = probes.queries_of(item).size() >= kQueriesForCodes;
     source_.segment->Decode(partition, loaded->stored, loaded->addresses, dataset::kDeadRow,
                             &worker.decoded);
+    matching_rows_[partition] = worker.decoded.rows.num_rows();
     return ScanQueries(partition, queries, probes.queries_of(item), worker.decoded, &worker, heaps);
   });
 }
@@ -149,6 +151,7 @@ arrow::Status AnnIvfBatch::ScanByQuery(const index::QueryBlock& queries, const P
     decoded.make_codes = ids.size() >= kQueriesForCodes;
     source_.segment->Decode(partition, loaded->stored, loaded->addresses, dataset::kDeadRow,
                             &decoded);
+    matching_rows_[partition] = decoded.rows.num_rows();
     const auto tiles = static_cast<int64_t>((ids.size() + kTileQueries - 1) / kTileQueries);
     ARROW_RETURN_NOT_OK(pool_->ParallelFor(tiles, cancel_, [&](int64_t tile, int id) {
       const size_t first = static_cast<size_t>(tile * kTileQueries);

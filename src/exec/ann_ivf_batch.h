@@ -62,9 +62,12 @@ class AnnIvfBatch {
   AnnIvfBatch(Source source, PartitionCache* cache, BatchCounters* counters, base::ThreadPool* pool,
               base::CancelToken cancel, std::vector<BatchWorker>* workers);
 
-  /// Scores every live row of every probed partition, and counts them as eligible.
+  /// Scores every live row of every probed partition.
   arrow::Status Scan(const index::QueryBlock& queries, const ProbeList& probes,
                      NeighborHeaps* heaps);
+
+  /// Rows of a partition that were scored; it must have been scanned.
+  int64_t matching_rows(int64_t partition) const { return matching_rows_[partition]; }
 
  private:
   arrow::Result<std::shared_ptr<const LoadedPartition>> Load(int64_t partition);
@@ -83,6 +86,7 @@ class AnnIvfBatch {
   base::ThreadPool* pool_;
   base::CancelToken cancel_;
   std::vector<BatchWorker>* workers_;
+  std::vector<int64_t> matching_rows_;  // of each partition scanned so far
 };
 
 }  // namespace kinjo::exec

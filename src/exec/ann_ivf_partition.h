@@ -2,9 +2,11 @@
 // them out, nearest first: the first round, then one more a round to the queries that ask.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/cancel_token.h"
@@ -46,6 +48,12 @@ class AnnIvfPartition {
   /// Partitions of the longest first round.
   int64_t first_round_max() const { return first_round_max_; }
 
+  /// The partitions handed out for `query` so far, nearest first.
+  std::span<const index::RankedPartition> visited(uint32_t query) const {
+    return std::span(ranked_[query])
+        .first(static_cast<size_t>(
+            std::min<int64_t>(visited_[query], static_cast<int64_t>(ranked_[query].size()))));
+  }
   /// True while `query` may visit another partition.
   bool has_next(uint32_t query) const { return visited_[query] < limit_; }
   /// Appends the next partition of each of the queries (those that have one).

@@ -1,7 +1,8 @@
 #include "exec/block_filter.h"
 
 #include <algorithm>
-#include <limits>
+
+#include "exec/threshold_seed.h"
 
 namespace kinjo::exec {
 
@@ -41,7 +42,7 @@ bool SetBounds(kernels::Metric metric, const QueryTile& tile, int64_t dim,
   for (int64_t i = 0; i < tile.num_queries; ++i) {
     const float threshold = heaps.threshold(tile.query_ids[i]);
     (*bounds)[i] = FilterBound(metric, threshold, tile.norms2[i], dim);
-    filling |= threshold == std::numeric_limits<float>::infinity();
+    filling |= heaps.filling(tile.query_ids[i]);
   }
   return filling;
 }
@@ -67,11 +68,12 @@ int64_t FilterTile(kernels::Metric metric, const QueryTile& tile, const RowRange
   const int64_t dim = range.rows->dim();
   const int64_t longest = LongestChunk(tile.num_queries, dim, range.rows->codes().codes != nullptr);
   int64_t survivors = 0;
-  int64_t chunk = 0;
+  // The rows that gave the first bound make the first chunk.
+  int64_t chunk = SeedThresholds(metric, tile, range, heaps, scratch);
   for (int64_t done = 0; done < range.num_groups;) {
     const bool filling = SetBounds(metric, tile, dim, *heaps, &scratch->bounds);
     if (chunk == 0) chunk = filling ? kFirstChunkGroups : longest;
-    const int64_t groups = std::min(chunk, range.num_groups - done);
+    const int64_t groups = std::min({chunk, longest, range.num_groups - done});
     const int64_t room = tile.num_queries * groups * kernels::kGroupRows;
     if (scratch->hits_room < room) {
       scratch->hits = std::make_unique_for_overwrite<kernels::Hit[]>(static_cast<size_t>(room));

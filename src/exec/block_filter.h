@@ -52,6 +52,8 @@ struct FilterScratch {
   std::unique_ptr<kernels::Hit[]> hits;
   int64_t hits_room = 0;
   std::vector<float> distances;
+  std::vector<float> seed_scores;
+  std::vector<float> seed_slack;
 };
 
 /// Scans the rows for the tile and pushes every survivor; returns how many there were.

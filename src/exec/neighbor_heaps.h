@@ -24,13 +24,15 @@ struct DistanceRange {
   }
 };
 
-/// Thread-safe but for Reset and TakeSorted.
+/// Thread-safe but for Reset, size and TakeSorted.
 class NeighborHeaps {
  public:
   /// Empties the heaps: `k` rows for each of `num_queries` queries.
   void Reset(int64_t num_queries, int64_t k, DistanceRange range);
 
   int64_t num_queries() const { return num_queries_; }
+  /// Rows kept for each query.
+  int64_t k() const { return k_; }
   const DistanceRange& range() const { return range_; }
 
   /// A row farther than this can't come into the answer of `query` any more (one that is exactly as
@@ -39,16 +41,21 @@ class NeighborHeaps {
     return slots_[query].threshold.load(std::memory_order_relaxed);
   }
 
+  /// True while nothing but the range bounds what comes in.
+  bool filling(int64_t query) const { return threshold(query) == range_.maximum; }
+
+  /// Says that k rows at most this far will have been offered in the end: what is farther can be
+  /// dropped now. Requires: no row nearer than the range is among the k.
+  void LowerThreshold(int64_t query, float distance);
+
   /// Offers a row. Distances outside of the range, and NaN, are passed over.
   void Push(int64_t query, kernels::Neighbor neighbor);
 
-  /// Counts `rows` more rows that were candidates for `query`, whatever became of them.
-  void AddEligible(int64_t query, int64_t rows) {
-    slots_[query].eligible.fetch_add(rows, std::memory_order_relaxed);
-  }
-  /// Candidates so far, without those nearer than the range's lower end.
-  int64_t eligible(int64_t query) const {
-    return slots_[query].eligible.load(std::memory_order_relaxed);
+  /// Rows kept so far; not while others push.
+  int64_t size(int64_t query) const { return slots_[query].heap.size(); }
+  /// Rows offered that were nearer than the range.
+  int64_t nearer_than_range(int64_t query) const {
+    return slots_[query].nearer.load(std::memory_order_relaxed);
   }
 
   /// The kept rows of `query`, best first; its heap is empty afterwards.
@@ -60,12 +67,13 @@ class NeighborHeaps {
   struct Slot {
     kernels::TopK heap{0};
     std::atomic<float> threshold{0};
-    std::atomic<int64_t> eligible{0};
+    std::atomic<int64_t> nearer{0};
     std::atomic_flag busy = ATOMIC_FLAG_INIT;
   };
 
   int64_t num_queries_ = 0;
   int64_t capacity_ = 0;
+  int64_t k_ = 0;
   DistanceRange range_;
   std::unique_ptr<Slot[]> slots_;
 };

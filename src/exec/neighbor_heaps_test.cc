@@ -45,13 +45,11 @@ TEST(NeighborHeaps, KeepsTheBestWhateverTheOrderAndThreads) {
 TEST(NeighborHeaps, RangeIsHalfOpenAndNanIsPassedOver) {
   NeighborHeaps heaps;
   heaps.Reset(1, 3, DistanceRange::HalfOpen(1.0f, 2.0f));
-  heaps.AddEligible(0, 4);
   for (const float distance : {0.5f, 1.0f, 2.0f, std::numeric_limits<float>::quiet_NaN()}) {
     heaps.Push(0, {distance, 7});
   }
   EXPECT_LT(heaps.threshold(0), 2.0f);
-  // The row nearer than the range doesn't count as a candidate any more.
-  EXPECT_EQ(heaps.eligible(0), 3);
+  EXPECT_EQ(heaps.nearer_than_range(0), 1);
   const auto kept = heaps.TakeSorted(0);
   ASSERT_EQ(kept.size(), 1u);
   EXPECT_EQ(kept[0].distance, 1.0f);
@@ -69,13 +67,25 @@ TEST(NeighborHeaps, InfiniteDistancesAreKept) {
   EXPECT_EQ(kept[1].address, 4u);
 }
 
+TEST(NeighborHeaps, AThresholdOnlyFalls) {
+  NeighborHeaps heaps;
+  heaps.Reset(1, 2, {});
+  EXPECT_TRUE(heaps.filling(0));
+  heaps.LowerThreshold(0, 5.0f);
+  EXPECT_FALSE(heaps.filling(0));
+  heaps.LowerThreshold(0, 7.0f);
+  EXPECT_EQ(heaps.threshold(0), 5.0f);
+  for (const float distance : {6.0f, 5.0f, 4.0f, 3.0f}) heaps.Push(0, {distance, 1});
+  EXPECT_EQ(heaps.threshold(0), 4.0f);
+  EXPECT_EQ(heaps.size(0), 2);
+}
+
 TEST(NeighborHeaps, ResetForgetsTheLastBlock) {
   NeighborHeaps heaps;
   heaps.Reset(3, 1, {});
   heaps.Push(2, {1.0f, 1});
-  heaps.AddEligible(2, 9);
   heaps.Reset(3, 2, {});
-  EXPECT_EQ(heaps.eligible(2), 0);
+  EXPECT_EQ(heaps.size(2), 0);
   EXPECT_EQ(heaps.threshold(2), kInfinity);
   EXPECT_TRUE(heaps.TakeSorted(2).empty());
 }

@@ -47,11 +47,23 @@ arrow::Status Prober::Visit(size_t segment, const exec::AnnIvfPartition& ranking
   return batches_[segment]->Scan(ranking.queries(), list, heaps);
 }
 
+int64_t Prober::EligibleRows(const Rankings& rankings, const exec::NeighborHeaps& heaps,
+                             uint32_t query) const {
+  int64_t rows = -heaps.nearer_than_range(query);
+  for (size_t i = 0; i < rankings.size(); ++i) {
+    for (const index::RankedPartition& visited : rankings[i]->visited(query)) {
+      rows += batches_[i]->matching_rows(visited.partition);
+    }
+  }
+  return rows;
+}
+
 std::vector<uint32_t> Prober::Unfinished(const Rankings& rankings, const exec::NeighborHeaps& heaps,
                                          const std::vector<uint32_t>& among) const {
   std::vector<uint32_t> queries;
   for (const uint32_t query : among) {
-    if (heaps.eligible(query) >= plan_.options.k) continue;
+    if (heaps.size(query) >= plan_.options.k) continue;
+    if (EligibleRows(rankings, heaps, query) >= plan_.options.k) continue;
     for (const auto& ranking : rankings) {
       if (!ranking->has_next(query)) continue;
       queries.push_back(query);

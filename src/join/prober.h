@@ -33,7 +33,10 @@ class Prober {
   arrow::Status Visit(size_t segment, const exec::AnnIvfPartition& ranking,
                       const std::vector<exec::Probe>& probes, exec::NeighborHeaps* heaps);
   arrow::Status LateSearch(const Rankings& rankings, exec::NeighborHeaps* heaps);
-  /// The queries that hold fewer than k eligible rows and may go on.
+  /// Rows that `query` met so far and that may come out.
+  int64_t EligibleRows(const Rankings& rankings, const exec::NeighborHeaps& heaps,
+                       uint32_t query) const;
+  /// The queries that met fewer than k eligible rows and may go on.
   std::vector<uint32_t> Unfinished(const Rankings& rankings, const exec::NeighborHeaps& heaps,
                                    const std::vector<uint32_t>& among) const;
 

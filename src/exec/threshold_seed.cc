@@ -1,0 +1,86 @@
+#include "exec/threshold_seed.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace kinjo::exec {
+
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+// Rows looked at: enough for a k-th score that means something, few enough to be cheap.
+constexpr int64_t kSeedGroups = 24;
+
+// Above this the scores may not be finite (block_scan.h, "Odd magnitudes").
+constexpr double kNorm2Max = 1e30;
+
+/// What a row may add to its score at most: 2 E |x|^2, where RowInit made init of |x|^2. Infinite
+/// for rows whose score says nothing: the too long ones, and padding.
+float RowSlack(kernels::Metric metric, float init, double error) {
+  if (!std::isfinite(init)) return kInfinity;
+  const double norm2 = metric == kernels::Metric::kDot ? -init / error : init / (0.5 - error);
+  return static_cast<float>(2.001 * error * std::max(norm2, 0.0));
+}
+
+/// The distance that a score of at most `score` stands for, rounded up.
+float DistanceBelow(kernels::Metric metric, double score, double query_norm2, double error) {
+  score += error * query_norm2;
+  double distance = 2 * score + query_norm2;
+  if (metric == kernels::Metric::kDot) distance = 1 + score;
+  if (metric == kernels::Metric::kCosine) distance = distance / 2 + 1e-9;
+  distance += 1e-6 * std::abs(distance) + 1e-30;
+  return std::nextafter(static_cast<float>(distance), kInfinity);
+}
+
+/// Groups to look at, 0 when seeding isn't worth it.
+int64_t SeedGroups(const QueryTile& tile, const RowRange& range, const NeighborHeaps& heaps) {
+  if (heaps.range().lower != -kInfinity) return 0;  // k rows might be nearer than the range
+  const int64_t wanted = std::max(kSeedGroups, 4 * heaps.k() / kernels::kGroupRows);
+  const int64_t groups = std::min(wanted, range.num_groups);
+  if (groups * kernels::kGroupRows <= heaps.k()) return 0;
+  if (groups * kernels::kGroupRows * tile.num_queries > kChunkPairsMax) return 0;
+  const auto filling = std::count_if(tile.query_ids, tile.query_ids + tile.num_queries,
+                                     [&](uint32_t query) { return heaps.filling(query); });
+  return 2 * filling >= tile.num_queries ? groups : 0;
+}
+
+}  // namespace
+
+int64_t SeedThresholds(kernels::Metric metric, const QueryTile& tile, const RowRange& range,
+                       NeighborHeaps* heaps, FilterScratch* scratch) {
+  const int64_t groups = SeedGroups(tile, range, *heaps);
+  const int64_t dim = range.rows->dim();
+  const double error = kernels::ErrorFactor(dim);
+  if (groups == 0 || !(error < 0.1)) return 0;
+  const int64_t rows = groups * kernels::kGroupRows;
+  scratch->seed_scores.resize(static_cast<size_t>(tile.num_queries * rows));
+  scratch->seed_slack.resize(static_cast<size_t>(rows));
+  const float* init = range.rows->init() + range.first_group * kernels::kGroupRows;
+  for (int64_t i = 0; i < rows; ++i) scratch->seed_slack[i] = RowSlack(metric, init[i], error);
+  const kernels::BlockScan scan{.rows = range.rows->rows(),
+                                .init = range.rows->init(),
+                                .dim = dim,
+                                .first_group = range.first_group,
+                                .num_groups = groups,
+                                .queries = tile.moved,
+                                .bounds = nullptr,
+                                .num_queries = tile.num_queries};
+  kernels::ScoreBlock(scan, scratch->seed_scores.data(), rows);
+  for (int64_t q = 0; q < tile.num_queries; ++q) {
+    if (!heaps->filling(tile.query_ids[q]) || !(tile.norms2[q] < kNorm2Max)) continue;
+    float* scores = scratch->seed_scores.data() + q * rows;
+    for (int64_t i = 0; i < rows; ++i) {
+      const float upper = scores[i] + scratch->seed_slack[i];
+      scores[i] = upper < kInfinity ? upper : kInfinity;  // also for NaN
+    }
+    std::nth_element(scores, scores + heaps->k() - 1, scores + rows);
+    const float kth = scores[heaps->k() - 1];
+    if (kth == kInfinity) continue;
+    heaps->LowerThreshold(tile.query_ids[q], DistanceBelow(metric, kth, tile.norms2[q], error));
+  }
+  return groups;
+}
+
+}  // namespace kinjo::exec
