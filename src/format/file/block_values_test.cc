@@ -56,6 +56,19 @@ TEST(BlockValuesTest, RunsMayWrapAt65536OnlyWhereAllowed) {
   EXPECT_FALSE(ExpandRuns(runs, 4, true, Here(), &scratch).ok());
 }
 
+// What the runs can't fill must not be asked of the system either.
+TEST(BlockValuesTest, AClaimThatRunsDontFillIsNotAllocated) {
+  constexpr uint64_t kRuns = 1 << 12;
+  constexpr uint32_t kWidth = 512;
+  const std::vector<uint8_t> values(kRuns * kWidth);
+  const std::vector<uint8_t> lengths(kRuns, 255);
+  Scratch scratch;
+  const Runs runs{values, kWidth, lengths, 1};
+  const arrow::Status status =
+      ExpandRuns(runs, kRuns << 20, false, Here(), &scratch).status();  // 2 TiB
+  EXPECT_EQ(base::CodeOf(status), base::ErrorCode::kCorrupt) << status.ToString();
+}
+
 TEST(BlockValuesTest, ReadsRunsOfLevels) {
   std::vector<uint8_t> buffer(8, 0);
   buffer[0] = 4;  // bytes of the values

@@ -32,6 +32,10 @@ void FillRun(const uint8_t* value, uint32_t width, uint64_t count, uint8_t* out)
   }
 }
 
+uint64_t LengthOf(const Runs& runs, uint64_t run) {
+  return LoadUnsigned(runs.lengths.data() + run * runs.length_width, runs.length_width);
+}
+
 }  // namespace
 
 arrow::Result<Bytes> ExpandRuns(const Runs& runs, uint64_t num_values, bool wrapped,
@@ -45,23 +49,26 @@ arrow::Result<Bytes> ExpandRuns(const Runs& runs, uint64_t num_values, bool wrap
   if (num_values > num_runs * kMaxRun) {
     return where.Corrupt(num_runs, " runs can't hold ", num_values, " values");
   }
-  uint8_t* out = scratch->Take(num_values * runs.value_width);
-  uint64_t filled = 0;
+  // Added up before anything is allocated: the count is only a claim of the file.
   uint64_t total = 0;
   for (uint64_t run = 0; run < num_runs; ++run) {
-    const uint64_t length =
-        LoadUnsigned(runs.lengths.data() + run * runs.length_width, runs.length_width);
-    if (!CheckedAdd(total, length, &total)) return where.Corrupt("run lengths overflow");
-    const uint64_t count = std::min(length, num_values - filled);
-    FillRun(runs.values.data() + run * runs.value_width, runs.value_width, count,
-            out + filled * runs.value_width);
-    filled += count;
+    if (!CheckedAdd(total, LengthOf(runs, run), &total)) {
+      return where.Corrupt("run lengths overflow");
+    }
   }
   const bool right =
       wrapped ? total >= num_values && (total - num_values) % 65536 == 0 : total == num_values;
   if (!right) {
     return where.Corrupt("run lengths add up to ", total, " where ", num_values,
                          " values are meant");
+  }
+  uint8_t* out = scratch->Take(num_values * runs.value_width);
+  uint64_t filled = 0;
+  for (uint64_t run = 0; run < num_runs; ++run) {
+    const uint64_t count = std::min(LengthOf(runs, run), num_values - filled);
+    FillRun(runs.values.data() + run * runs.value_width, runs.value_width, count,
+            out + filled * runs.value_width);
+    filled += count;
   }
   return Bytes(out, num_values * runs.value_width);
 }
