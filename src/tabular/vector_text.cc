@@ -1,5 +1,6 @@
 #include "tabular/vector_text.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -12,6 +13,22 @@ bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 const char* SkipSpace(const char* at, const char* end) {
   while (at != end && IsSpace(*at)) ++at;
   return at;
+}
+
+// Whether a number that no float holds is too large rather than too small. Its digits decide: the
+// place of the first that isn't 0, moved by the exponent.
+bool IsAboveOne(std::string_view number) {
+  const size_t mark = number.find_first_of("eE");
+  std::string_view exponent_text = mark == std::string_view::npos ? "" : number.substr(mark + 1);
+  if (exponent_text.starts_with('+')) exponent_text.remove_prefix(1);
+  int64_t exponent = 0;
+  const auto parsed =
+      std::from_chars(exponent_text.data(), exponent_text.data() + exponent_text.size(), exponent);
+  if (parsed.ec == std::errc::result_out_of_range) return exponent_text[0] != '-';
+  const std::string_view digits = number.substr(0, mark);
+  const auto point = static_cast<int64_t>(std::min(digits.find('.'), digits.size()));
+  const auto first = static_cast<int64_t>(digits.find_first_of("123456789"));
+  return exponent + point - first > 0;
 }
 
 }  // namespace
@@ -29,9 +46,8 @@ bool ParseVectorText(std::string_view text, arrow::FloatBuilder* out) {
     const auto parsed = std::from_chars(at, end, value);
     // Out of range is a number all the same: too small is 0, too large an infinity.
     if (parsed.ec == std::errc::result_out_of_range) {
-      double wide = 0;
-      const bool huge = std::from_chars(at, end, wide).ec != std::errc() || wide > 1 || wide < -1;
-      value = huge ? (*at == '-' ? -HUGE_VALF : HUGE_VALF) : static_cast<float>(wide);
+      const float size = IsAboveOne(std::string_view(at, parsed.ptr)) ? HUGE_VALF : 0;
+      value = *at == '-' ? -size : size;
     } else if (parsed.ec != std::errc()) {
       return false;
     }

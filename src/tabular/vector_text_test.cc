@@ -48,6 +48,15 @@ TEST(VectorText, KeepsNumbersWithoutAFiniteFloat) {
   EXPECT_EQ(numbers[5], 0.0f);
 }
 
+// Beyond what even a double holds, on either side.
+TEST(VectorText, TellsTheTooSmallFromTheTooLarge) {
+  const std::string zeros(400, '0');
+  const auto numbers = Parse("[1e-400, -1e-400, 1e400, -2.5E+400, 1e-99999999999999999999, 0." +
+                             zeros + "1, 1" + zeros + ", 1" + zeros + "e-800]")
+                           .value();
+  EXPECT_EQ(numbers, (std::vector<float>{0, 0, HUGE_VALF, -HUGE_VALF, 0, 0, HUGE_VALF, 0}));
+}
+
 TEST(VectorText, OtherTextIsNoVector) {
   for (const std::string text : {"", "[", "]", "[1", "1]", "1, 2", "[1,]", "[,1]", "[1,,2]", "[a]",
                                  "[1-2]", "[1, two]", "[[1]]", "[0x10]", "[1;2]", "[1] x"}) {
