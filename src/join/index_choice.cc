@@ -1,6 +1,7 @@
 #include "join/index_choice.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "join/validate.h"
@@ -8,6 +9,10 @@
 namespace kinjo::join {
 
 namespace {
+
+/// Whether a segment can hold a live row. One that covers nothing may have no file at all: Lance
+/// writes such an entry when there are too few rows to train on.
+bool CoversRows(const dataset::IndexSegmentInfo& segment) { return !segment.fragment_ids.empty(); }
 
 /// Why `info` can't answer; empty when it can.
 std::string WhyNot(const dataset::IndexInfo& info, const VectorColumn& right,
@@ -22,6 +27,9 @@ std::string WhyNot(const dataset::IndexInfo& info, const VectorColumn& right,
   }
   if (*metric == kernels::Metric::kHamming) return "hamming is answered by the exact path";
   if (info.segments.empty()) return "it has no segment";
+  if (std::none_of(info.segments.begin(), info.segments.end(), CoversRows)) {
+    return "it covers no fragment of this version";
+  }
   return "";
 }
 
@@ -49,7 +57,9 @@ arrow::Result<ChosenIndex> OpenIndex(dataset::Dataset* dataset, const dataset::I
   ChosenIndex chosen;
   chosen.info = info;
   std::set<uint64_t> covered;
+  std::erase_if(chosen.info.segments, std::not_fn(CoversRows));
   for (size_t i = 0; i < info.segments.size(); ++i) {
+    if (!CoversRows(info.segments[i])) continue;
     ARROW_ASSIGN_OR_RAISE(auto segment, dataset->OpenSegment(info, i));
     ARROW_RETURN_NOT_OK(CheckSegment(*segment, info, right));
     chosen.segments.push_back(std::move(segment));

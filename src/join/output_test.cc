@@ -196,6 +196,23 @@ TEST(Output, TheIndexIsChosenByTheRulesAndRefusalsSayWhy) {
   EXPECT_EQ(base::CodeOf(plan_with(options).status()), base::ErrorCode::kInvalid);
 }
 
+TEST(Output, ASegmentThatCoversNothingIsNotOpened) {
+  const Vectors left = IntegerVectors(10, 5, 1);
+  auto dataset = std::make_shared<MemoryDataset>(IntegerVectors(100, 5, 2), 100, 5);
+  dataset->AddIndex("vec", "cosine", {{0}, {}}, IntegerVectors(3, 5, 3));
+  auto half = MakePlan(Table("id", left, 5, "left"), MakeDatasetSide(dataset), Options());
+  ASSERT_TRUE(half.ok()) << half.status();
+  ASSERT_TRUE((*half)->uses_index());
+  EXPECT_EQ((*half)->choice.index->segments.size(), 1U);
+  EXPECT_EQ((*half)->choice.index->info.segments.size(), 1U);
+  dataset->mutable_indexes()[0].segments[0].fragment_ids.clear();
+  auto none = MakePlan(Table("id", left, 5, "left"), MakeDatasetSide(dataset), Options());
+  ASSERT_TRUE(none.ok()) << none.status();
+  EXPECT_FALSE((*none)->uses_index());
+  EXPECT_EQ((*none)->choice.metric, kernels::Metric::kCosine);
+  EXPECT_NE((*none)->choice.reason.find("covers no fragment"), std::string::npos);
+}
+
 TEST(Output, LeavingTheIndexOutDoesNotChangeTheMetric) {
   const Vectors left = IntegerVectors(10, 5, 1);
   auto dataset = std::make_shared<MemoryDataset>(IntegerVectors(100, 5, 2), 100, 5);
