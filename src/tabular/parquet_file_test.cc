@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "arrow/array.h"
+#include "arrow/array/util.h"
 #include "arrow/io/file.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -40,6 +41,22 @@ TEST(ParquetFile, RowGroupsHaveTheSizeThatWasAsked) {
   for (int i = 0; i < 3; ++i) EXPECT_EQ(metadata->RowGroup(i)->num_rows(), 100);
   EXPECT_EQ(metadata->RowGroup(3)->num_rows(), 70);
   EXPECT_EQ("", Difference(*ReadUri(path, {.batch_rows = 33}), *ToTable(batches)));
+}
+
+// A row group lies in memory until it is written.
+TEST(ParquetFile, WideRowsMakeRowGroupsOfFewerRows) {
+  constexpr int64_t kRows = 5000;
+  const auto type = arrow::fixed_size_list(arrow::float32(), 2048);  // 40 MB a batch
+  const auto schema = arrow::schema({arrow::field("vector", type)});
+  const auto column = arrow::MakeArrayOfNull(type, kRows).ValueOrDie();
+  const auto batch = arrow::RecordBatch::Make(schema, kRows, {column});
+  TemporaryFolder folder;
+  const std::string path = folder.Path("t.parquet");
+  ASSERT_TRUE(WriteAll(path, {batch, batch->Slice(0, 100), batch, batch}).ok());
+  const auto metadata = parquet::ParquetFileReader::OpenFile(path)->metadata();
+  ASSERT_EQ(metadata->num_row_groups(), 3);
+  EXPECT_EQ(metadata->RowGroup(0)->num_rows(), kRows + 100);
+  EXPECT_EQ(metadata->num_rows(), 3 * kRows + 100);
 }
 
 TEST(ParquetFile, ReadsColumnsInTheOrderAskedAndAgainAndAgain) {

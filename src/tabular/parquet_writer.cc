@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "arrow/util/byte_size.h"
 #include "arrow/util/compression.h"
 #include "parquet/arrow/schema.h"
 #include "parquet/arrow/writer.h"
@@ -43,18 +44,39 @@ void DisableDictionaries(const parquet::SchemaDescriptor& schema,
   }
 }
 
+// A row group is held in memory until it is full: rows of wide vectors fill it by their bytes.
+constexpr int64_t kMaxRowGroupBytes = 64 << 20;
+
 class ParquetWriter final : public FormatWriter {
  public:
-  explicit ParquetWriter(std::unique_ptr<parquet::arrow::FileWriter> writer)
-      : writer_(std::move(writer)) {}
+  ParquetWriter(std::unique_ptr<parquet::arrow::FileWriter> writer, int64_t row_group_rows)
+      : writer_(std::move(writer)), row_group_rows_(row_group_rows) {}
 
   arrow::Status Write(const arrow::RecordBatch& batch) override {
-    return writer_->WriteRecordBatch(batch);
+    const int64_t rows = batch.num_rows();
+    if (rows == 0) return arrow::Status::OK();
+    ARROW_ASSIGN_OR_RAISE(const int64_t bytes, arrow::util::ReferencedBufferSize(batch));
+    if (group_rows_ > 0 && group_bytes_ + bytes > kMaxRowGroupBytes) {
+      ARROW_RETURN_NOT_OK(writer_->NewBufferedRowGroup());
+      group_rows_ = 0;
+      group_bytes_ = 0;
+    }
+    ARROW_RETURN_NOT_OK(writer_->WriteRecordBatch(batch));
+    group_rows_ += rows;
+    group_bytes_ += bytes;
+    if (group_rows_ >= row_group_rows_) {  // the writer began new groups by itself
+      group_rows_ %= row_group_rows_;
+      group_bytes_ = bytes / rows * group_rows_;
+    }
+    return arrow::Status::OK();
   }
   arrow::Status Finish() override { return writer_->Close(); }
 
  private:
   std::unique_ptr<parquet::arrow::FileWriter> writer_;
+  const int64_t row_group_rows_;
+  int64_t group_rows_ = 0;  // of the row group at hand
+  int64_t group_bytes_ = 0;
 };
 
 }  // namespace
@@ -87,7 +109,7 @@ arrow::Result<std::unique_ptr<FormatWriter>> MakeParquetWriter(
       std::unique_ptr<parquet::arrow::FileWriter> writer,
       parquet::arrow::FileWriter::Open(*schema, arrow::default_memory_pool(), borrowed,
                                        builder.build(), arrow_properties));
-  return std::make_unique<ParquetWriter>(std::move(writer));
+  return std::make_unique<ParquetWriter>(std::move(writer), options.row_group_rows);
 }
 
 }  // namespace kinjo::tabular

@@ -15,7 +15,7 @@ struct SinkOptions {
   std::string format;       ///< "" = by ending; parquet, arrow, csv, jsonl, table
   std::string compression;  ///< parquet and arrow: "", none, snappy, zstd, lz4, gzip, brotli; "" =
                             ///< zstd for parquet, none for arrow
-  int64_t row_group_rows = 122880;  ///< parquet
+  int64_t row_group_rows = 122880;  ///< parquet: at most; wide rows fewer, for a group of 64 MiB
   bool overwrite = true;
 };
 
