@@ -25,6 +25,10 @@ arrow::Result<std::unique_ptr<Fragment>> Fragment::Make(format::Fragment fragmen
   for (size_t i = 0; i < info.files.size(); ++i) {
     ARROW_ASSIGN_OR_RAISE(result->open_files_[i].location, locations.DataFile(info.files[i]));
   }
+  // A count that the writer left out reads as 0: rows must not vanish over that.
+  if (info.physical_rows == 0 && !info.files.empty()) {
+    ARROW_RETURN_NOT_OK(result->Open(0).status());
+  }
   if (!info.deletion_file.has_value()) return result;
   const format::DeletionFile& deletions = *info.deletion_file;
   ARROW_ASSIGN_OR_RAISE(const io::Location location, locations.DeletionFile(deletions));

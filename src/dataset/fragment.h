@@ -22,7 +22,7 @@ namespace kinjo::dataset {
 /// Immutable but for the files that get opened; thread-safe.
 class Fragment {
  public:
-  /// Reads the deletion file, if there is one; data files wait.
+  /// Reads the deletion file, if there is one; data files wait, unless the manifest counts no rows.
   static arrow::Result<std::unique_ptr<Fragment>> Make(format::Fragment fragment,
                                                        const BaseLocations& locations,
                                                        std::shared_ptr<io::IoCounters> counters);
