@@ -126,6 +126,20 @@ TEST(IndexJoin, AllPartitionsAndAFullRefineEqualBruteForce) {
   }
 }
 
+TEST(IndexJoin, ARefinedRowComesOnceHoweverManyWantIt) {
+  // All left rows have the same few candidates, address 0 among them.
+  const Vectors left(4000, {1, 0, 2, 0, 1});
+  auto dataset = MakeDataset(3, 4, 2);
+  dataset->AddIndex("vec", "l2", {{0, 1}}, Centroids(2));
+  JoinOptions options = Options(5);
+  options.refine_factor = 2;
+  options.threads = 2;
+  KINJO_ASSERT_RESULT(got, Join(left, dataset, options));
+  ExpectSame(Neighbours(got, left), BruteForce(Metric::kL2, left, dataset->vectors(), 5, {}));
+  EXPECT_EQ(got.report.rows_refined, 3);
+  EXPECT_EQ(got.report.exact_comparisons, 12000);
+}
+
 TEST(IndexJoin, DeltasAndUnindexedFragmentsAreMerged) {
   const Vectors left = IntegerVectors(60, kDim, 5);
   auto dataset = MakeDataset(900, 6, 150);

@@ -1,7 +1,6 @@
 #include "join/refine.h"
 
 #include <algorithm>
-#include <functional>
 
 namespace kinjo::join {
 
@@ -9,120 +8,140 @@ namespace {
 
 constexpr int64_t kQueriesPerItem = 128;
 
-int64_t ItemsFor(size_t queries) {
-  return (static_cast<int64_t>(queries) + kQueriesPerItem - 1) / kQueriesPerItem;
-}
+// What a thread reads at a time: larger pieces gain nothing, and their memory is touched cold.
+constexpr int64_t kChunkBytesMax = int64_t{16} << 20;
+constexpr int64_t kChunkRowsMin = 512;
+
+// Candidates looked at to cut the addresses evenly.
+constexpr size_t kSampleMax = 1 << 14;
 
 }  // namespace
 
 arrow::Status Refiner::Gather(exec::NeighborHeaps* candidates) {
-  const auto num_queries = static_cast<size_t>(candidates->num_queries());
-  pending_.assign(num_queries, Pending{});
-  ARROW_RETURN_NOT_OK(pool_->ParallelFor(ItemsFor(num_queries), cancel_, [&](int64_t item, int) {
-    const auto begin = static_cast<size_t>(item * kQueriesPerItem);
-    const size_t end = std::min(num_queries, begin + kQueriesPerItem);
-    for (size_t query = begin; query < end; ++query) {
-      std::vector<uint64_t>& addresses = pending_[query].addresses;
-      for (const kernels::Neighbor& neighbor :
-           candidates->TakeSorted(static_cast<int64_t>(query))) {
-        addresses.push_back(neighbor.address);
-      }
+  addresses_.assign(static_cast<size_t>(candidates->num_queries()), {});
+  const int64_t num_queries = candidates->num_queries();
+  const int64_t items = (num_queries + kQueriesPerItem - 1) / kQueriesPerItem;
+  return pool_->ParallelFor(items, cancel_, [&](int64_t item, int) {
+    const int64_t end = std::min(num_queries, (item + 1) * kQueriesPerItem);
+    for (int64_t query = item * kQueriesPerItem; query < end; ++query) {
+      const auto neighbors = candidates->TakeSorted(query);
+      std::vector<uint64_t>& addresses = addresses_[query];
+      addresses.reserve(neighbors.size());
+      for (const kernels::Neighbor& neighbor : neighbors) addresses.push_back(neighbor.address);
       std::sort(addresses.begin(), addresses.end());
     }
     return arrow::Status::OK();
-  }));
-  distinct_.clear();
-  for (const Pending& pending : pending_) {
-    distinct_.insert(distinct_.end(), pending.addresses.begin(), pending.addresses.end());
-  }
-  std::sort(distinct_.begin(), distinct_.end());
-  distinct_.erase(std::unique(distinct_.begin(), distinct_.end()), distinct_.end());
-  return arrow::Status::OK();
+  });
 }
 
-arrow::Status Refiner::ReadChunk(const exec::QueryRows& queries,
-                                 std::span<const uint64_t> addresses, Chunk* chunk) {
-  ARROW_RETURN_NOT_OK(cancel_.Check());
-  chunk->addresses = addresses;
+std::vector<uint64_t> Refiner::CutAddresses(int64_t chunk_rows) const {
+  size_t total = 0;
+  for (const auto& addresses : addresses_) total += addresses.size();
+  const size_t step = total / kSampleMax + 1;
+  std::vector<uint64_t> sample;
+  size_t skip = 0;
+  for (const auto& addresses : addresses_) {
+    for (; skip < addresses.size(); skip += step) sample.push_back(addresses[skip]);
+    skip -= addresses.size();
+  }
+  std::sort(sample.begin(), sample.end());
+  const auto candidates = static_cast<int64_t>(total);
+  const int64_t for_threads =
+      std::min<int64_t>(4 * pool_->size(), (candidates + kChunkRowsMin - 1) / kChunkRowsMin);
+  const int64_t intervals =
+      std::max<int64_t>({1, for_threads, (candidates + chunk_rows - 1) / chunk_rows});
+  std::vector<uint64_t> cuts;
+  for (int64_t i = 1; i < intervals && !sample.empty(); ++i) {
+    const uint64_t cut = sample[sample.size() * static_cast<size_t>(i) / intervals];
+    if (cut > (cuts.empty() ? 0 : cuts.back())) cuts.push_back(cut);
+  }
+  return cuts;
+}
+
+void Refiner::CollectInterval(uint64_t first, uint64_t last, Worker* worker) const {
+  worker->slices.clear();
+  worker->distinct.clear();
+  for (size_t query = 0; query < addresses_.size(); ++query) {
+    const std::vector<uint64_t>& addresses = addresses_[query];
+    const auto begin = std::lower_bound(addresses.begin(), addresses.end(), first);
+    const auto end = std::upper_bound(begin, addresses.end(), last);
+    if (begin == end) continue;
+    worker->slices.push_back({static_cast<uint32_t>(query),
+                              static_cast<uint32_t>(begin - addresses.begin()),
+                              static_cast<uint32_t>(end - addresses.begin())});
+    worker->distinct.insert(worker->distinct.end(), begin, end);
+  }
+  std::sort(worker->distinct.begin(), worker->distinct.end());
+  worker->distinct.erase(std::unique(worker->distinct.begin(), worker->distinct.end()),
+                         worker->distinct.end());
+}
+
+arrow::Result<exec::ExactRows> Refiner::ReadRows(const exec::QueryRows& queries,
+                                                 std::span<const uint64_t> addresses) {
   ARROW_ASSIGN_OR_RAISE(const auto batch, plan_.right->Take({plan_.right_vector.name}, addresses));
   if (batch->num_rows() != static_cast<int64_t>(addresses.size())) {
     return base::Internal("refine asked for ", addresses.size(), " rows and got ",
                           batch->num_rows());
   }
-  const exec::VectorRead read{
-      .what = plan_.right_vector.what, .width = queries.dim, .expected = plan_.left_vector.what};
-  ARROW_ASSIGN_OR_RAISE(chunk->rows, exec::ExactRows::Read(plan_.metric(), batch->column(0), read));
   counters_->rows_refined.fetch_add(batch->num_rows(), std::memory_order_relaxed);
-  return arrow::Status::OK();
+  return exec::ExactRows::Read(
+      plan_.metric(), batch->column(0),
+      {.what = plan_.right_vector.what, .width = queries.dim, .expected = plan_.left_vector.what});
 }
 
-void Refiner::ScoreQuery(const exec::QueryRows& queries, uint32_t query, const Chunk& chunk,
+void Refiner::ScoreSlice(const exec::QueryRows& queries, const exec::ExactRows& rows,
+                         std::span<const uint64_t> addresses, Slice* slice,
                          exec::NeighborHeaps* heaps) {
   constexpr size_t kPairs = 256;
   exec::ScorePair pairs[kPairs];
   float distances[kPairs];
-  Pending& pending = pending_[query];
-  auto position = chunk.addresses.begin();
-  while (pending.scored < pending.addresses.size()) {
+  const std::vector<uint64_t>& own = addresses_[slice->query];
+  auto position = addresses.begin();
+  while (slice->begin < slice->end && own[slice->begin] <= addresses.back()) {
     size_t count = 0;
-    for (; count < kPairs && pending.scored < pending.addresses.size(); ++pending.scored) {
-      const uint64_t address = pending.addresses[pending.scored];
-      position = std::lower_bound(position, chunk.addresses.end(), address);
-      if (position == chunk.addresses.end()) break;
-      const auto row = static_cast<uint32_t>(position - chunk.addresses.begin());
-      if (chunk.rows.can_match(row)) pairs[count++] = {query, row};
+    for (; count < kPairs && slice->begin < slice->end; ++slice->begin) {
+      position = std::lower_bound(position, addresses.end(), own[slice->begin]);
+      if (position == addresses.end()) break;
+      const auto row = static_cast<uint32_t>(position - addresses.begin());
+      if (rows.can_match(row)) pairs[count++] = {slice->query, row};
     }
-    if (count == 0) return;
-    chunk.rows.Score(queries, {pairs, count}, distances);
+    rows.Score(queries, {pairs, count}, distances);
     for (size_t i = 0; i < count; ++i) {
-      heaps->Push(query, {distances[i], chunk.addresses[pairs[i].row]});
+      heaps->Push(slice->query, {distances[i], addresses[pairs[i].row]});
     }
     counters_->exact_comparisons.fetch_add(static_cast<int64_t>(count), std::memory_order_relaxed);
   }
 }
 
-arrow::Status Refiner::ScoreChunk(const exec::QueryRows& queries, const Chunk& chunk,
-                                  exec::NeighborHeaps* heaps,
-                                  const std::function<arrow::Status()>& beside) {
-  const int64_t extra = beside ? 1 : 0;
-  const int64_t items = ItemsFor(pending_.size()) + extra;
-  return pool_->ParallelFor(items, cancel_, [&](int64_t item, int) {
-    if (item < extra) return beside();
-    const auto begin = static_cast<size_t>((item - extra) * kQueriesPerItem);
-    const size_t end = std::min(pending_.size(), begin + kQueriesPerItem);
-    for (size_t query = begin; query < end; ++query) {
-      ScoreQuery(queries, static_cast<uint32_t>(query), chunk, heaps);
-    }
-    return arrow::Status::OK();
-  });
+arrow::Status Refiner::RefineInterval(const exec::QueryRows& queries, size_t chunk_rows,
+                                      Worker* worker, exec::NeighborHeaps* heaps) {
+  std::span<const uint64_t> rest(worker->distinct);
+  while (!rest.empty()) {
+    ARROW_RETURN_NOT_OK(cancel_.Check());
+    const std::span<const uint64_t> chunk = rest.first(std::min(chunk_rows, rest.size()));
+    rest = rest.subspan(chunk.size());
+    ARROW_ASSIGN_OR_RAISE(const exec::ExactRows rows, ReadRows(queries, chunk));
+    for (Slice& slice : worker->slices) ScoreSlice(queries, rows, chunk, &slice, heaps);
+  }
+  return arrow::Status::OK();
 }
 
 arrow::Status Refiner::Refine(const exec::QueryRows& queries, exec::NeighborHeaps* candidates,
                               exec::NeighborHeaps* heaps) {
   const PhaseTimer timer(&counters_->refine_ns);
   ARROW_RETURN_NOT_OK(Gather(candidates));
-  if (distinct_.empty()) return arrow::Status::OK();
-  // Two chunks at a time: as read, and widened for scoring.
+  // As read, as an array, and widened for scoring.
   const int64_t row_bytes = queries.dim * 3 * 8;
-  const auto chunk_rows =
-      static_cast<size_t>(std::max<int64_t>(1024, plan_.memory.take_bytes / 2 / row_bytes));
-  const std::span<const uint64_t> all(distinct_);
-  Chunk chunks[2];
-  ARROW_RETURN_NOT_OK(
-      ReadChunk(queries, all.subspan(0, std::min(chunk_rows, all.size())), &chunks[0]));
-  int current = 0;
-  for (size_t done = 0; done < all.size(); done += chunk_rows, current = 1 - current) {
-    std::function<arrow::Status()> read_next;
-    const size_t next = done + chunk_rows;
-    if (next < all.size()) {
-      read_next = [&, next] {
-        return ReadChunk(queries, all.subspan(next, std::min(chunk_rows, all.size() - next)),
-                         &chunks[1 - current]);
-      };
-    }
-    ARROW_RETURN_NOT_OK(ScoreChunk(queries, chunks[current], heaps, read_next));
-  }
-  return arrow::Status::OK();
+  const int64_t chunk_bytes = std::min(kChunkBytesMax, plan_.memory.take_bytes / pool_->size());
+  const int64_t chunk_rows = std::max(kChunkRowsMin, chunk_bytes / row_bytes);
+  const std::vector<uint64_t> cuts = CutAddresses(chunk_rows);
+  const auto intervals = static_cast<int64_t>(cuts.size()) + 1;
+  return pool_->ParallelFor(intervals, cancel_, [&](int64_t i, int id) {
+    const uint64_t first = i == 0 ? 0 : cuts[i - 1];
+    const uint64_t last = i + 1 == intervals ? UINT64_MAX : cuts[i] - 1;
+    CollectInterval(first, last, &workers_[id]);
+    return RefineInterval(queries, static_cast<size_t>(chunk_rows), &workers_[id], heaps);
+  });
 }
 
 }  // namespace kinjo::join

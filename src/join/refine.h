@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/cancel_token.h"
@@ -15,44 +16,53 @@
 
 namespace kinjo::join {
 
-/// Made once a run. Not thread-safe; spreads its own work.
+/// Made once a run. Not thread-safe; spreads its own work: the addresses are cut into intervals of
+/// about equally many candidates, and each thread reads and scores one interval at a time.
 class Refiner {
  public:
   Refiner(const JoinPlan& plan, base::ThreadPool* pool, base::CancelToken cancel,
           RunCounters* counters)
-      : plan_(plan), pool_(pool), cancel_(std::move(cancel)), counters_(counters) {}
+      : plan_(plan),
+        pool_(pool),
+        cancel_(std::move(cancel)),
+        counters_(counters),
+        workers_(static_cast<size_t>(pool->size())) {}
 
   /// Empties `candidates` and offers each of its rows to `heaps` with its true distance.
   arrow::Status Refine(const exec::QueryRows& queries, exec::NeighborHeaps* candidates,
                        exec::NeighborHeaps* heaps);
 
  private:
-  /// Rising addresses of one query, and how far they are scored.
-  struct Pending {
-    std::vector<uint64_t> addresses;
-    size_t scored = 0;
+  /// The candidates of one query in an interval: entries [begin, end) of its addresses.
+  struct Slice {
+    uint32_t query;
+    uint32_t begin;
+    uint32_t end;
   };
-  /// Rows that were read together.
-  struct Chunk {
-    std::span<const uint64_t> addresses;
-    exec::ExactRows rows;
+  /// A thread's buffers.
+  struct Worker {
+    std::vector<Slice> slices;
+    std::vector<uint64_t> distinct;  // addresses of the interval, rising
   };
 
   arrow::Status Gather(exec::NeighborHeaps* candidates);
-  arrow::Status ReadChunk(const exec::QueryRows& queries, std::span<const uint64_t> addresses,
-                          Chunk* chunk);
-  void ScoreQuery(const exec::QueryRows& queries, uint32_t query, const Chunk& chunk,
-                  exec::NeighborHeaps* heaps);
-  arrow::Status ScoreChunk(const exec::QueryRows& queries, const Chunk& chunk,
-                           exec::NeighborHeaps* heaps,
-                           const std::function<arrow::Status()>& beside);
+  /// The first address of each interval after the first, rising.
+  std::vector<uint64_t> CutAddresses(int64_t chunk_rows) const;
+  /// Collects the candidates in [first, last].
+  void CollectInterval(uint64_t first, uint64_t last, Worker* worker) const;
+  arrow::Status RefineInterval(const exec::QueryRows& queries, size_t chunk_rows, Worker* worker,
+                               exec::NeighborHeaps* heaps);
+  arrow::Result<exec::ExactRows> ReadRows(const exec::QueryRows& queries,
+                                          std::span<const uint64_t> addresses);
+  void ScoreSlice(const exec::QueryRows& queries, const exec::ExactRows& rows,
+                  std::span<const uint64_t> addresses, Slice* slice, exec::NeighborHeaps* heaps);
 
   const JoinPlan& plan_;
   base::ThreadPool* pool_;
   base::CancelToken cancel_;
   RunCounters* counters_;
-  std::vector<Pending> pending_;    // of each query
-  std::vector<uint64_t> distinct_;  // of the block, rising
+  std::vector<std::vector<uint64_t>> addresses_;  // of each query, rising
+  std::vector<Worker> workers_;
 };
 
 }  // namespace kinjo::join
