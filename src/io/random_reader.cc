@@ -45,6 +45,7 @@ class CoalescingReader : public RandomReader {
 
   const std::string& path() const override { return path_; }
   uint64_t size() const override { return size_; }
+  uint64_t coalesce_gap_bytes() const override { return gap_bytes_; }
 
   arrow::Result<Buffers> ReadRanges(std::span<const ByteRange> ranges) override {
     for (const ByteRange& range : ranges) ARROW_RETURN_NOT_OK(CheckRange(range));

@@ -34,12 +34,15 @@ class RandomReader {
   /// Where the file is, for messages.
   virtual const std::string& path() const = 0;
   virtual uint64_t size() const = 0;
+  /// Ranges of one call that lie at most this far apart are read as one, the gap included.
+  virtual uint64_t coalesce_gap_bytes() const = 0;
 
   /// Reads one range whole; a range past the end is a `corrupt` error that names it.
   arrow::Result<std::shared_ptr<arrow::Buffer>> Read(ByteRange range);
 
   /// Reads many ranges (any order, may overlap); buffers come back in the order asked. Ranges that
-  /// lie at most `coalesce_gap_bytes()` apart become one request.
+  /// lie at most `coalesce_gap_bytes()` apart become one request, and their buffers parts of one:
+  /// it is freed with the last of them.
   virtual arrow::Result<std::vector<std::shared_ptr<arrow::Buffer>>> ReadRanges(
       std::span<const ByteRange> ranges) = 0;
 };

@@ -14,6 +14,19 @@ constexpr uint64_t kBatchBytes = 32 << 20;
 // Output is reserved ahead up to this many times the stored bytes; what decodes to more grows.
 constexpr uint64_t kReserveFactor = 4;
 
+// What reading a page's ranges brings into memory: the gaps that coalescing reads count too, and
+// between scattered rows they are most of it.
+uint64_t FetchedBytes(std::span<const io::ByteRange> ranges, uint64_t gap_bytes) {
+  uint64_t bytes = 0;
+  uint64_t end = UINT64_MAX;  // of the range before
+  for (const io::ByteRange& range : ranges) {
+    bytes += range.length;
+    if (range.offset > end && range.offset - end <= gap_bytes) bytes += range.offset - end;
+    end = range.offset + range.length;
+  }
+  return bytes;
+}
+
 }  // namespace
 
 arrow::Result<std::vector<io::ByteRange>> PageBuffers(const proto::Page& page, uint64_t file_size,
@@ -163,7 +176,7 @@ arrow::Status Column::ReadPages(std::span<Touched> touched, ColumnSink* sink) {
       const Buffers own =
           Buffers(lookups).subspan(first_lookup[end], first_lookup[end + 1] - first_lookup[end]);
       ARROW_RETURN_NOT_OK(touched[end].read->PlanData(own, &ranges));
-      for (size_t i = planned; i < ranges.size(); ++i) bytes += ranges[i].length;
+      bytes += FetchedBytes(std::span(ranges).subspan(planned), reader_->coalesce_gap_bytes());
     }
     first_data.push_back(ranges.size());
     std::vector<std::shared_ptr<arrow::Buffer>> data;
