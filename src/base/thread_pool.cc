@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <fstream>
 #include <limits>
 #include <new>
 #include <string>
+#include <system_error>
 
 namespace kinjo::base {
 
@@ -52,8 +54,13 @@ struct ThreadPool::Loop {
 };
 
 ThreadPool::ThreadPool(int threads) {
-  for (int worker = 1; worker < threads; ++worker) {
-    workers_.emplace_back([this, worker] { WorkerMain(worker); });
+  workers_.reserve(static_cast<size_t>(std::max(threads - 1, 0)));
+  try {
+    for (int worker = 1; worker < threads; ++worker) {
+      workers_.emplace_back([this, worker] { WorkerMain(worker); });
+    }
+  } catch (const std::system_error&) {
+    // The system gives no more threads: those there are, and at least the calling one, do the work.
   }
 }
 
@@ -76,6 +83,8 @@ void ThreadPool::RunItems(Loop* loop, int worker) {
         status = loop->body(item, worker);
       } catch (const std::bad_alloc&) {
         status = MakeError(ErrorCode::kCapacity, "the system is out of memory");
+      } catch (const std::exception& error) {
+        status = Internal("unexpected exception in a parallel loop: ", error.what());
       }
     }
     if (!status.ok()) loop->Fail(item, std::move(status));

@@ -24,7 +24,8 @@ int DefaultThreadCount();
 /// pool).
 class ThreadPool {
  public:
-  /// `threads` counts the calling thread: ThreadPool(1) starts none.
+  /// `threads` counts the calling thread: ThreadPool(1) starts none. Where the system refuses to
+  /// start so many, the pool is smaller.
   explicit ThreadPool(int threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -38,7 +39,7 @@ class ThreadPool {
   /// Runs body(item, worker) for every item in [0, items), handing items out in rising order.
   /// After the first error, or once `cancel` is raised, no further item is started; the error of
   /// the lowest failed item is returned (`cancelled` when the token stopped it). A body's
-  /// std::bad_alloc becomes a `capacity` error.
+  /// std::bad_alloc becomes a `capacity` error, any other exception `internal`.
   arrow::Status ParallelFor(int64_t items, const CancelToken& cancel, const Body& body);
 
  private:

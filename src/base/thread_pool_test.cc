@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <new>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -84,6 +85,14 @@ TEST(ThreadPool, LackOfMemoryInABodyIsAnError) {
   const arrow::Status status =
       pool.ParallelFor(4, {}, [](int64_t, int) -> arrow::Status { throw std::bad_alloc(); });
   EXPECT_EQ(CodeOf(status), ErrorCode::kCapacity);
+}
+
+TEST(ThreadPool, AnExceptionInABodyIsAnError) {
+  ThreadPool pool(3);
+  const arrow::Status status =
+      pool.ParallelFor(4, {}, [](int64_t, int) -> arrow::Status { throw std::length_error("x"); });
+  EXPECT_EQ(CodeOf(status), ErrorCode::kInternal);
+  EXPECT_NE(status.message().find("parallel loop: x"), std::string::npos) << status;
 }
 
 TEST(ThreadPool, ALoopInsideALoopRunsOnItsOwnWorker) {
