@@ -68,10 +68,19 @@ arrow::Result<std::vector<std::string>> SelectColumns(
 /// Who took an output name already, for messages.
 using TakenNames = std::map<std::string, std::string>;
 
+/// `reserved` are the names of the left and of the join, `taken` also those given to right columns.
+/// Only a clash with the former is what the suffix is for: a right column never takes the name of
+/// another one of the right.
 arrow::Result<std::string> RightOutputName(const std::string& name, const std::string& suffix,
-                                           const TakenNames& taken) {
-  const auto first = taken.find(name);
-  if (first == taken.end()) return name;
+                                           const TakenNames& reserved, const TakenNames& taken) {
+  const auto first = reserved.find(name);
+  if (first == reserved.end()) {
+    const auto other = taken.find(name);
+    if (other == taken.end()) return name;
+    return base::Invalid("right column \"", name, "\" has the name that suffix = \"", suffix,
+                         "\" gives to ", other->second,
+                         "; choose another suffix or leave one out with right_select");
+  }
   const std::string renamed = name + suffix;
   const auto second = taken.find(renamed);
   if (second == taken.end()) return renamed;
@@ -155,14 +164,16 @@ arrow::Result<OutputLayout> MakeOutputLayout(const Side& left, const Side& right
   ARROW_ASSIGN_OR_RAISE(layout.left_columns, SelectColumns(left, options.left_select, ""));
   ARROW_ASSIGN_OR_RAISE(layout.right_columns,
                         SelectColumns(right, options.right_select, right_vector.name));
-  ARROW_ASSIGN_OR_RAISE(TakenNames taken, ReservedNames(layout));
+  ARROW_ASSIGN_OR_RAISE(const TakenNames reserved, ReservedNames(layout));
+  TakenNames taken = reserved;
   arrow::FieldVector fields;
   for (const std::string& name : layout.left_columns) {
     fields.push_back(left.schema->GetFieldByName(name));
   }
   const bool keeps_left = options.how == How::kLeft;
   for (const std::string& name : layout.right_columns) {
-    ARROW_ASSIGN_OR_RAISE(const std::string output, RightOutputName(name, options.suffix, taken));
+    ARROW_ASSIGN_OR_RAISE(const std::string output,
+                          RightOutputName(name, options.suffix, reserved, taken));
     taken.emplace(output, "right column \"" + name + "\"");
     const auto field = right.schema->GetFieldByName(name);
     fields.push_back(field->WithName(output)->WithNullable(field->nullable() || keeps_left));

@@ -114,6 +114,15 @@ TEST(Columns, AClashThatTheSuffixCantSolveIsNamed) {
               "right column \"id\" has the name of left column \"id\", and with suffix = "
               "\"_right\" that of left column \"id_right\"; choose another suffix or leave it out "
               "with right_select");
+  // The suffix of one right column never takes the name of another, in whichever order they come.
+  const auto id = field("id", arrow::int64());
+  const auto id_right = field("id_right", arrow::int64());
+  for (const auto& right : {arrow::FieldVector{id, id_right}, arrow::FieldVector{id_right, id}}) {
+    const arrow::Status status = Layout({id}, right, {}).status();
+    EXPECT_EQ(base::CodeOf(status), base::ErrorCode::kInvalid);
+    EXPECT_NE(status.message().find("right column \"id_right\""), std::string::npos) << status;
+    EXPECT_NE(status.message().find("right column \"id\""), std::string::npos) << status;
+  }
   const auto reserved = Layout({field("_distance", arrow::float32())}, {field("v", Floats(2))}, {});
   ExpectError(reserved.status(), base::ErrorCode::kInvalid,
               "left column \"_distance\" has the name of the join's column \"_distance\"; leave it "
