@@ -96,7 +96,6 @@ PlanNode ScanNode(const JoinPlan& plan, const JoinReport* report) {
   }
   if (report != nullptr) {
     node.metrics = {{"rows_scanned", base::Concat(report->rows_scanned)},
-                    {"exact_comparisons", base::Concat(report->exact_comparisons)},
                     {"elapsed_compute", Number(report->exact_s, "%.3fs")}};
   }
   return node;
@@ -148,16 +147,19 @@ void AddDetails(const JoinPlan& plan, PlanNode* node) {
   node->details.emplace_back("distances", plan.exact_distances() ? "exact" : "approximate");
 }
 
-void AddMetrics(const JoinReport& report, PlanNode* node) {
+void AddMetrics(const JoinPlan& plan, const JoinReport& report, PlanNode* node) {
   node->metrics = {{"output_rows", base::Concat(report.result_rows)},
                    {"left_rows", base::Concat(report.left_rows)},
                    {"skipped_null_rows", base::Concat(report.skipped_null_rows)},
                    {"skipped_non_finite_rows", base::Concat(report.skipped_non_finite_rows)},
                    {"short_rows", base::Concat(report.short_rows)},
-                   {"requests", base::Concat(report.requests)},
-                   {"bytes_read", base::Concat(report.bytes_read)},
-                   {"peak_memory_bytes", base::Concat(report.peak_memory_bytes)},
-                   {"elapsed", Number(report.total_s, "%.3fs")}};
+                   {"exact_comparisons", base::Concat(report.exact_comparisons)}};
+  if (plan.right->dataset() != nullptr) {  // reads of other tables aren't counted
+    node->metrics.emplace_back("requests", base::Concat(report.requests));
+    node->metrics.emplace_back("bytes_read", base::Concat(report.bytes_read));
+  }
+  node->metrics.emplace_back("peak_memory_bytes", base::Concat(report.peak_memory_bytes));
+  node->metrics.emplace_back("elapsed", Number(report.total_s, "%.3fs"));
 }
 
 }  // namespace
@@ -181,7 +183,7 @@ PlanNode DescribePlan(const JoinPlan& plan, const JoinReport* report) {
   PlanNode take{.name = "Take"};
   take.fields = {{"columns", ListNames(plan.layout.right_columns)}};
   if (report != nullptr) {
-    AddMetrics(*report, &root);
+    AddMetrics(plan, *report, &root);
     take.metrics = {{"elapsed_compute", Number(report->take_s, "%.3fs")}};
   }
   take.inputs.push_back(SearchNode(plan, report));
