@@ -1,12 +1,13 @@
 #include "join/result_batches.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "arrow/array.h"
 #include "arrow/array/util.h"
 #include "arrow/builder.h"
 #include "arrow/compute/api_vector.h"
-#include "arrow/util/byte_size.h"
+#include "join/row_bytes.h"
 
 namespace kinjo::join {
 
@@ -43,7 +44,10 @@ arrow::Status AppendTaken(const arrow::RecordBatch& source,
 
 std::vector<ResultBatches::Row> ResultBatches::Expand(
     const LeftBlock& block, const std::vector<std::vector<kernels::Neighbor>>& matches) {
+  size_t expected = static_cast<size_t>(block.num_rows);
+  for (const auto& list : matches) expected += list.size();
   std::vector<Row> rows;
+  rows.reserve(expected);
   int64_t short_rows = 0;
   for (int64_t left_row = 0; left_row < block.num_rows; ++left_row) {
     const int32_t query = block.query_of_row[left_row];
@@ -63,14 +67,19 @@ std::vector<ResultBatches::Row> ResultBatches::Expand(
 
 size_t ResultBatches::GroupRows() const {
   // The first group tells how large a right row is.
-  if (right_row_bytes_ == 0) return static_cast<size_t>(kOutputBatchRows);
+  constexpr int64_t kFirstRows = 256;
+  if (plan_.layout.right_columns.empty()) return static_cast<size_t>(kOutputBatchRows);
+  if (right_row_bytes_ == 0) return static_cast<size_t>(kFirstRows);
   const int64_t rows = plan_.memory.take_bytes / 2 / right_row_bytes_;
-  return static_cast<size_t>(std::max<int64_t>(rows, 256));
+  return static_cast<size_t>(std::max<int64_t>(rows, 1));
 }
 
 arrow::Result<ResultBatches::TakenRows> ResultBatches::TakeRight(std::span<const Row> rows) {
   TakenRows taken;
-  if (plan_.layout.right_columns.empty() && !plan_.layout.row_id) return taken;
+  if (plan_.layout.right_columns.empty() && !plan_.layout.row_id) {
+    taken.positions.resize(rows.size());
+    return taken;
+  }
   const PhaseTimer timer(&counters_->take_ns);
   for (const Row& row : rows) {
     if (row.rank > 0) taken.addresses.push_back(row.neighbor.address);
@@ -78,6 +87,12 @@ arrow::Result<ResultBatches::TakenRows> ResultBatches::TakeRight(std::span<const
   std::sort(taken.addresses.begin(), taken.addresses.end());
   taken.addresses.erase(std::unique(taken.addresses.begin(), taken.addresses.end()),
                         taken.addresses.end());
+  taken.positions.reserve(rows.size());
+  for (const Row& row : rows) {
+    const auto at =
+        std::lower_bound(taken.addresses.begin(), taken.addresses.end(), row.neighbor.address);
+    taken.positions.push_back(row.rank > 0 ? at - taken.addresses.begin() : 0);
+  }
   if (plan_.layout.row_id) {
     taken.row_ids.resize(taken.addresses.size());
     ARROW_RETURN_NOT_OK(plan_.right->RowIds(taken.addresses, taken.row_ids));
@@ -89,14 +104,15 @@ arrow::Result<ResultBatches::TakenRows> ResultBatches::TakeRight(std::span<const
     return base::Internal("take asked for ", taken.addresses.size(), " right rows and got ",
                           taken.columns->num_rows());
   }
-  right_row_bytes_ = 1 + arrow::util::TotalBufferSize(*taken.columns) /
-                             static_cast<int64_t>(taken.addresses.size());
+  taken.bytes = RowBytes(*taken.columns);
+  right_row_bytes_ = 1 + std::accumulate(taken.bytes.begin(), taken.bytes.end(), int64_t{0}) /
+                             static_cast<int64_t>(taken.bytes.size());
   return taken;
 }
 
 arrow::Status ResultBatches::AppendJoinColumns(const LeftBlock& block, std::span<const Row> rows,
                                                const TakenRows& taken,
-                                               const std::vector<int64_t>& taken_row,
+                                               std::span<const int64_t> positions,
                                                arrow::ArrayVector* columns) const {
   const auto matched = [&](size_t i) { return rows[i].rank > 0; };
   const auto always = [](size_t) { return true; };
@@ -113,7 +129,7 @@ arrow::Status ResultBatches::AppendJoinColumns(const LeftBlock& block, std::span
     ARROW_ASSIGN_OR_RAISE(
         auto row_id,
         Build<arrow::UInt64Builder>(
-            rows.size(), [&](size_t i) { return taken.row_ids[taken_row[i]]; }, matched));
+            rows.size(), [&](size_t i) { return taken.row_ids[positions[i]]; }, matched));
     columns->push_back(std::move(row_id));
   }
   if (plan_.layout.query_index) {
@@ -127,24 +143,18 @@ arrow::Status ResultBatches::AppendJoinColumns(const LeftBlock& block, std::span
 }
 
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> ResultBatches::Assemble(
-    const LeftBlock& block, std::span<const Row> rows, const TakenRows& taken) const {
+    const LeftBlock& block, std::span<const Row> rows, const TakenRows& taken,
+    std::span<const int64_t> positions) const {
   arrow::ArrayVector columns;
   ARROW_ASSIGN_OR_RAISE(
       const auto left_indices,
       Build<arrow::Int64Builder>(
           rows.size(), [&](size_t i) { return rows[i].left_row; }, [](size_t) { return true; }));
   ARROW_RETURN_NOT_OK(AppendTaken(*block.columns, left_indices, &columns));
-  std::vector<int64_t> taken_row(rows.size(), 0);
-  for (size_t i = 0; i < rows.size() && !taken.addresses.empty(); ++i) {
-    if (rows[i].rank == 0) continue;
-    taken_row[i] =
-        std::lower_bound(taken.addresses.begin(), taken.addresses.end(), rows[i].neighbor.address) -
-        taken.addresses.begin();
-  }
   if (taken.columns != nullptr) {
     ARROW_ASSIGN_OR_RAISE(const auto right_indices,
                           Build<arrow::Int64Builder>(
-                              rows.size(), [&](size_t i) { return taken_row[i]; },
+                              rows.size(), [&](size_t i) { return positions[i]; },
                               [&](size_t i) { return rows[i].rank > 0; }));
     ARROW_RETURN_NOT_OK(AppendTaken(*taken.columns, right_indices, &columns));
   } else {
@@ -155,31 +165,53 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> ResultBatches::Assemble(
       columns.push_back(std::move(nulls));
     }
   }
-  ARROW_RETURN_NOT_OK(AppendJoinColumns(block, rows, taken, taken_row, &columns));
+  ARROW_RETURN_NOT_OK(AppendJoinColumns(block, rows, taken, positions, &columns));
   return arrow::RecordBatch::Make(plan_.layout.schema, static_cast<int64_t>(rows.size()),
                                   std::move(columns));
+}
+
+size_t ResultBatches::BatchRows(std::span<const int64_t> left_bytes, std::span<const Row> group,
+                                const TakenRows& taken, size_t first) const {
+  const size_t most = std::min<size_t>(kOutputBatchRows, group.size() - first);
+  int64_t bytes = 0;
+  for (size_t i = 0; i < most; ++i) {
+    const Row& row = group[first + i];
+    bytes += left_bytes[row.left_row];
+    if (row.rank > 0 && !taken.bytes.empty()) bytes += taken.bytes[taken.positions[first + i]];
+    if (i > 0 && bytes > plan_.memory.take_bytes / 2) return i;
+  }
+  return most;
+}
+
+arrow::Status ResultBatches::EmitGroup(const LeftBlock& block, std::span<const int64_t> left_bytes,
+                                       std::span<const Row> group,
+                                       const stream::ResultStream::Emit& emit) {
+  ARROW_ASSIGN_OR_RAISE(const TakenRows taken, TakeRight(group));
+  for (size_t first = 0; first < group.size();) {
+    ARROW_RETURN_NOT_OK(cancel_.Check());
+    const size_t rows = BatchRows(left_bytes, group, taken, first);
+    const auto positions = std::span(taken.positions).subspan(first, rows);
+    std::shared_ptr<arrow::RecordBatch> batch;
+    {
+      const PhaseTimer timer(&counters_->take_ns);
+      ARROW_ASSIGN_OR_RAISE(batch, Assemble(block, group.subspan(first, rows), taken, positions));
+    }
+    ARROW_RETURN_NOT_OK(emit(std::move(batch)));
+    first += rows;
+  }
+  return arrow::Status::OK();
 }
 
 arrow::Status ResultBatches::Emit(const LeftBlock& block,
                                   const std::vector<std::vector<kernels::Neighbor>>& matches,
                                   const stream::ResultStream::Emit& emit) {
   const std::vector<Row> all = Expand(block, matches);
+  const std::vector<int64_t> left_bytes = RowBytes(*block.columns);
   std::span<const Row> rest(all);
   while (!rest.empty()) {
-    std::span<const Row> group = rest.subspan(0, std::min(GroupRows(), rest.size()));
+    const auto group = rest.first(std::min(GroupRows(), rest.size()));
     rest = rest.subspan(group.size());
-    ARROW_ASSIGN_OR_RAISE(const TakenRows taken, TakeRight(group));
-    while (!group.empty()) {
-      ARROW_RETURN_NOT_OK(cancel_.Check());
-      const size_t rows = std::min<size_t>(kOutputBatchRows, group.size());
-      std::shared_ptr<arrow::RecordBatch> batch;
-      {
-        const PhaseTimer timer(&counters_->take_ns);
-        ARROW_ASSIGN_OR_RAISE(batch, Assemble(block, group.subspan(0, rows), taken));
-      }
-      ARROW_RETURN_NOT_OK(emit(std::move(batch)));
-      group = group.subspan(rows);
-    }
+    ARROW_RETURN_NOT_OK(EmitGroup(block, left_bytes, group, emit));
   }
   return arrow::Status::OK();
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "arrow/record_batch.h"
@@ -15,7 +16,8 @@
 
 namespace kinjo::join {
 
-/// Rows of an output batch at most.
+/// Rows of an output batch at most; fewer where they hold more bytes than the memory plan gives to
+/// rows being read.
 inline constexpr int64_t kOutputBatchRows = 8192;
 
 /// Made once a run. One thread.
@@ -42,16 +44,23 @@ class ResultBatches {
     std::vector<uint64_t> addresses;  // rising
     std::vector<uint64_t> row_ids;
     std::shared_ptr<arrow::RecordBatch> columns;  // null when there is nothing to take
+    std::vector<int64_t> bytes;                   // of each row of `columns`
+    std::vector<int64_t> positions;               // in `addresses`, of each output row
   };
 
   std::vector<Row> Expand(const LeftBlock& block,
                           const std::vector<std::vector<kernels::Neighbor>>& matches);
   arrow::Result<TakenRows> TakeRight(std::span<const Row> rows);
-  arrow::Result<std::shared_ptr<arrow::RecordBatch>> Assemble(const LeftBlock& block,
-                                                              std::span<const Row> rows,
-                                                              const TakenRows& taken) const;
+  /// Output rows from `first` on that one batch may hold, at least 1.
+  size_t BatchRows(std::span<const int64_t> left_bytes, std::span<const Row> group,
+                   const TakenRows& taken, size_t first) const;
+  arrow::Status EmitGroup(const LeftBlock& block, std::span<const int64_t> left_bytes,
+                          std::span<const Row> group, const stream::ResultStream::Emit& emit);
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> Assemble(
+      const LeftBlock& block, std::span<const Row> rows, const TakenRows& taken,
+      std::span<const int64_t> positions) const;
   arrow::Status AppendJoinColumns(const LeftBlock& block, std::span<const Row> rows,
-                                  const TakenRows& taken, const std::vector<int64_t>& taken_row,
+                                  const TakenRows& taken, std::span<const int64_t> positions,
                                   arrow::ArrayVector* columns) const;
   size_t GroupRows() const;
 
