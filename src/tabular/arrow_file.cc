@@ -9,6 +9,7 @@
 #include "arrow/io/file.h"
 #include "arrow/ipc/options.h"
 #include "arrow/ipc/reader.h"
+#include "arrow/memory_pool.h"
 
 namespace kinjo::tabular {
 
@@ -16,6 +17,7 @@ namespace {
 
 constexpr std::string_view kFileMagic = "ARROW1";
 constexpr std::string_view kFeatherV1Magic = "FEA1";
+constexpr int64_t kCopyBytes = 1 << 16;  // less than this for a batch is bookkeeping, not a copy
 
 arrow::Status Name(const arrow::Status& status, const std::string& uri) {
   return FileError(status, uri, base::ErrorCode::kCorrupt);
@@ -80,6 +82,7 @@ class IpcFile final : public TableFile {
     auto rows = reader->CountRows();
     if (!rows.ok()) return Name(rows.status(), location.uri);
     file->num_rows_ = *rows;
+    ARROW_ASSIGN_OR_RAISE(file->is_zero_copy_, file->IsZeroCopy());
     return file;
   }
 
@@ -123,18 +126,38 @@ class IpcFile final : public TableFile {
   }
 
  private:
+  // Naming fields makes Arrow copy what it reads, which spares the decompression of the other
+  // columns, but costs memory where a mapped batch needs none.
   arrow::Result<std::shared_ptr<arrow::ipc::RecordBatchFileReader>> OpenReader(
       const arrow::FieldVector& fields) const {
+    return OpenWith(ReadOptions(schema_, is_zero_copy_ ? arrow::FieldVector{} : fields));
+  }
+
+  arrow::Result<std::shared_ptr<arrow::ipc::RecordBatchFileReader>> OpenWith(
+      const arrow::ipc::IpcReadOptions& options) const {
     ARROW_ASSIGN_OR_RAISE(auto input, OpenMapped(location_));
-    auto reader =
-        arrow::ipc::RecordBatchFileReader::Open(std::move(input), ReadOptions(schema_, fields));
+    auto reader = arrow::ipc::RecordBatchFileReader::Open(std::move(input), options);
     if (!reader.ok()) return Name(reader.status(), uri());
     return reader;
+  }
+
+  // Whether batches lie in the mapped file as they are in memory: reading one takes no memory then.
+  arrow::Result<bool> IsZeroCopy() const {
+    if (location_.file_system->type_name() != "local") return false;
+    arrow::ProxyMemoryPool pool(arrow::default_memory_pool());
+    arrow::ipc::IpcReadOptions options = ReadOptions(schema_, {});
+    options.memory_pool = &pool;
+    ARROW_ASSIGN_OR_RAISE(auto reader, OpenWith(options));
+    if (reader->num_record_batches() == 0) return false;
+    const auto batch = reader->ReadRecordBatch(0);
+    if (!batch.ok()) return Name(batch.status(), uri());
+    return pool.bytes_allocated() < kCopyBytes;
   }
 
   io::Location location_;
   std::shared_ptr<arrow::Schema> schema_;
   int64_t num_rows_ = 0;
+  bool is_zero_copy_ = false;
   // Where batches begin, as far as Take got to know it: only reading a batch tells its rows.
   std::vector<uint64_t> first_rows_ = {0};
 };

@@ -4,8 +4,10 @@
 #include <vector>
 
 #include "arrow/array.h"
+#include "arrow/array/util.h"
 #include "arrow/io/file.h"
 #include "arrow/ipc/writer.h"
+#include "arrow/scalar.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tabular/table_samples.h"
@@ -60,6 +62,27 @@ TEST(ArrowFile, TakesRowsAgainAndAgain) {
                                                 static_cast<int64_t>(i) + 1,
                                                 static_cast<int64_t>(ordinals[i])));
     }
+  }
+}
+
+// A file that is one large batch: its rows are looked at where they lie.
+TEST(ArrowFile, PlainFilesAreReadWithoutACopy) {
+  TemporaryFolder folder;
+  const auto type = arrow::fixed_size_list(arrow::float32(), 64);
+  const auto vectors = arrow::MakeArrayFromScalar(*arrow::MakeNullScalar(type), 20000).ValueOrDie();
+  const auto ids = arrow::MakeArrayFromScalar(arrow::Int64Scalar(5), 20000).ValueOrDie();
+  const auto batch = arrow::RecordBatch::Make(
+      arrow::schema({arrow::field("id", arrow::int64()), arrow::field("v", type)}), 20000,
+      {ids, vectors});
+  ASSERT_TRUE(WriteAll(folder.Path("t.arrow"), {batch}).ok());
+  auto source = OpenTable(folder.Path("t.arrow")).ValueOrDie();
+  for (const std::vector<std::string>& columns :
+       {std::vector<std::string>{"id", "v"}, std::vector<std::string>{"v"}}) {
+    const int64_t before = arrow::default_memory_pool()->bytes_allocated();
+    auto reader = source->Read(columns).ValueOrDie();
+    const auto first = reader->Next().ValueOrDie();
+    EXPECT_EQ(first->num_rows(), 8192);
+    EXPECT_LT(arrow::default_memory_pool()->bytes_allocated() - before, 1 << 20);
   }
 }
 
