@@ -31,7 +31,7 @@ arrow::Status ExactPath::ReadBlock(const exec::QueryRows& queries, dataset::Scan
 
 arrow::Status ExactPath::Scan(const exec::QueryRows& queries,
                               const std::optional<std::vector<uint64_t>>& fragment_ids,
-                              exec::NeighborHeaps* heaps) {
+                              exec::NeighborHeaps* heaps, const OnRows& on_rows) {
   if (queries.num_queries == 0) return arrow::Status::OK();
   const PhaseTimer timer(&counters_->exact_ns);
   ARROW_ASSIGN_OR_RAISE(const auto scan,
@@ -48,6 +48,7 @@ arrow::Status ExactPath::Scan(const exec::QueryRows& queries,
     exec::RowBlock* next = &blocks[1 - current];
     status = distance.Score(blocks[current], heaps,
                             [&] { return ReadBlock(queries, scan.get(), next, &more); });
+    if (on_rows) on_rows(next_row_);
   }
   counters_->exact_comparisons.fetch_add(distance.exact_comparisons(), std::memory_order_relaxed);
   counters_->scan_tiles_started.fetch_add(distance.tiles_started(), std::memory_order_relaxed);

@@ -2,6 +2,7 @@
 // while the next is read.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -24,10 +25,13 @@ class ExactPath {
             RunCounters* counters)
       : plan_(plan), pool_(pool), cancel_(std::move(cancel)), counters_(counters) {}
 
+  /// Told the right rows scanned so far, after each of their blocks. May be empty.
+  using OnRows = std::function<void(int64_t)>;
+
   /// Scores every right row (of the given fragments) for every query.
   arrow::Status Scan(const exec::QueryRows& queries,
                      const std::optional<std::vector<uint64_t>>& fragment_ids,
-                     exec::NeighborHeaps* heaps);
+                     exec::NeighborHeaps* heaps, const OnRows& on_rows);
 
  private:
   /// Reads on until a block holds a row that can match; `more` is false at the end.

@@ -71,13 +71,18 @@ arrow::Result<Executor::Matches> Executor::Drain(Rooms* rooms, exec::NeighborHea
   return matches;
 }
 
-arrow::Result<Executor::Matches> Executor::Search(const exec::QueryRows& queries, Rooms* rooms) {
+arrow::Result<Executor::Matches> Executor::Search(const LeftBlock& block, Rooms* rooms) {
   const JoinPlan& plan = *plan_;
+  const exec::QueryRows& queries = block.queries;
+  const auto block_rows = static_cast<double>(block.num_rows);
   exec::NeighborHeaps& heaps = rooms->heaps;
   heaps.Reset(queries.num_queries, plan.options.k, plan.range);
   if (queries.num_queries == 0) return Matches{};
   if (!plan.uses_index()) {
-    ARROW_RETURN_NOT_OK(rooms->exact.Scan(queries, std::nullopt, &heaps));
+    const auto right_rows = static_cast<double>(plan.right->num_rows().value_or(0));
+    ARROW_RETURN_NOT_OK(rooms->exact.Scan(queries, std::nullopt, &heaps, [&](int64_t rows) {
+      if (right_rows > 0) TellProgress(false, block_rows * rows / right_rows);
+    }));
     return Drain(rooms, &heaps, rooms->cancel);
   }
   if (!plan.refines) {
@@ -88,17 +93,18 @@ arrow::Result<Executor::Matches> Executor::Search(const exec::QueryRows& queries
   ARROW_RETURN_NOT_OK(rooms->prober->Probe(queries, &rooms->candidates));
   ARROW_RETURN_NOT_OK(rooms->refiner.Refine(queries, &rooms->candidates, &heaps));
   if (plan.scans_unindexed()) {
-    ARROW_RETURN_NOT_OK(rooms->exact.Scan(queries, plan.choice.index->unindexed_fragments, &heaps));
+    ARROW_RETURN_NOT_OK(
+        rooms->exact.Scan(queries, plan.choice.index->unindexed_fragments, &heaps, {}));
   }
   return Drain(rooms, &heaps, rooms->cancel);
 }
 
-void Executor::TellProgress(bool last) {
+void Executor::TellProgress(bool last, double block_rows_done) {
   if (!progress_) return;
   const auto now = std::chrono::steady_clock::now();
   if (!last && now - told_ < kProgressInterval) return;
   told_ = now;
-  progress_({.done_rows = counters_.left_rows.load(),
+  progress_({.done_rows = counters_.left_rows.load() + static_cast<int64_t>(block_rows_done),
              .total_rows = last ? counters_.left_rows.load() : plan_->left->num_rows().value_or(-1),
              .elapsed_s = std::chrono::duration<double>(now - started_).count()});
 }
@@ -114,7 +120,7 @@ arrow::Status Executor::RunBlocks(const base::CancelToken& cancel,
     if (block.num_rows == 0) return arrow::Status::OK();
     counters_.skipped_null_rows.fetch_add(block.null_rows);
     counters_.skipped_non_finite_rows.fetch_add(block.non_finite_rows);
-    ARROW_ASSIGN_OR_RAISE(const Matches matches, Search(block.queries, &rooms));
+    ARROW_ASSIGN_OR_RAISE(const Matches matches, Search(block, &rooms));
     ARROW_RETURN_NOT_OK(rooms.results.Emit(block, matches, emit));
     counters_.left_rows.fetch_add(block.num_rows);
     TellProgress(false);

@@ -45,10 +45,11 @@ class Executor {
 
   arrow::Status Reserve(std::vector<base::Reservation>* reservations);
   arrow::Status RunBlocks(const base::CancelToken& cancel, const stream::ResultStream::Emit& emit);
-  arrow::Result<Matches> Search(const exec::QueryRows& queries, Rooms* rooms);
+  arrow::Result<Matches> Search(const LeftBlock& block, Rooms* rooms);
   arrow::Result<Matches> Drain(Rooms* rooms, exec::NeighborHeaps* heaps,
                                const base::CancelToken& cancel);
-  void TellProgress(bool last);
+  /// Reports the left rows done, and of the block at hand the part that its scan has done.
+  void TellProgress(bool last, double block_rows_done = 0);
 
   std::shared_ptr<const JoinPlan> plan_;
   base::ProgressCallback progress_;

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <type_traits>
 
-#include "arrow/table.h"
+#include "arrow/util/byte_size.h"
 #include "exec/exact_rows.h"
 
 namespace kinjo::join {
@@ -83,7 +83,9 @@ arrow::Status LeftReader::Next(LeftBlock* block) {
   block->first_row = next_row_;
   block->queries.metric = plan_.metric();
   arrow::RecordBatchVector slices;
-  while (block->num_rows < plan_.memory.block_rows) {
+  int64_t bytes = 0;
+  // Rows may be wider than their types tell: the bytes bound a block too.
+  while (block->num_rows < plan_.memory.block_rows && bytes < plan_.memory.block_bytes) {
     ARROW_ASSIGN_OR_RAISE(const auto slice, NextSlice(plan_.memory.block_rows - block->num_rows));
     if (slice == nullptr) break;
     const auto vectors = slice->GetColumnByName(plan_.left_vector.name);
@@ -102,6 +104,9 @@ arrow::Status LeftReader::Next(LeftBlock* block) {
     }
     slices.push_back(
         arrow::RecordBatch::Make(arrow::schema(fields), slice->num_rows(), std::move(arrays)));
+    ARROW_ASSIGN_OR_RAISE(const int64_t slice_bytes,
+                          arrow::util::ReferencedBufferSize(*slices.back()));
+    bytes += slice_bytes;
   }
   if (block->num_rows == 0) return arrow::Status::OK();
   if (slices.size() == 1) {

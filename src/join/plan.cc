@@ -13,9 +13,6 @@ namespace {
 // Bytes that a value of a type without a fixed width is taken to have.
 constexpr int64_t kVariableValueBytes = 48;
 
-// Partitions a query is taken to rank when their number is adaptive.
-constexpr int64_t kAdaptiveDepth = 96;
-
 // What a kept partition takes besides its rows.
 constexpr int64_t kPartitionOverheadBytes = 512;
 
@@ -66,9 +63,9 @@ MemoryNeeds NeedsOf(const JoinPlan& plan) {
   for (const auto& segment : plan.choice.index->segments) {
     ++needs.segments;
     const int64_t partitions = segment->num_partitions();
-    needs.ranked_partitions =
-        std::max(needs.ranked_partitions,
-                 std::min(partitions, plan.options.nprobes.value_or(kAdaptiveDepth)));
+    const int64_t first_round = plan.probes.nprobes.value_or(
+        std::max(plan.probes.minimum, index::AdaptiveProbeCap(plan.metric(), needs.k)));
+    needs.ranked_partitions = std::max(needs.ranked_partitions, std::min(partitions, first_round));
     for (int64_t p = 0; p < partitions; ++p) {
       const auto rows = static_cast<int64_t>(segment->partition_rows(p));
       needs.partition_rows_max = std::max(needs.partition_rows_max, rows);

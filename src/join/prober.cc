@@ -23,8 +23,20 @@ Prober::Prober(const JoinPlan& plan, base::ThreadPool* pool, base::CancelToken c
   }
 }
 
+exec::ProbeLimits Prober::Limits() const {
+  exec::ProbeLimits limits = plan_.probes;
+  uint64_t rows = 0;
+  for (const auto& segment : plan_.choice.index->segments) {
+    for (int64_t p = 0; p < segment->num_partitions(); ++p) rows += segment->partition_rows(p);
+  }
+  // No query can meet k rows: the late search would end with every partition, one a round.
+  if (rows <= static_cast<uint64_t>(plan_.options.k)) limits.minimum = INT64_MAX;
+  return limits;
+}
+
 arrow::Status Prober::Rank(const exec::QueryRows& queries, Rankings* rankings) {
   const PhaseTimer timer(&counters_->rank_ns);
+  const exec::ProbeLimits limits = Limits();
   for (const auto& segment : plan_.choice.index->segments) {
     if (segment->dim() != queries.dim) {
       return base::Invalid("vectors of different widths: ", plan_.left_vector.what, " has ",
@@ -32,7 +44,7 @@ arrow::Status Prober::Rank(const exec::QueryRows& queries, Rankings* rankings) {
                            " has ", segment->dim());
     }
     auto ranking = std::make_unique<exec::AnnIvfPartition>(segment, pool_, cancel_);
-    ARROW_RETURN_NOT_OK(ranking->Start(queries.values, plan_.options.k, plan_.probes));
+    ARROW_RETURN_NOT_OK(ranking->Start(queries.values, plan_.options.k, limits));
     counters_->partitions_ranked.fetch_add(segment->num_partitions() * queries.num_queries,
                                            std::memory_order_relaxed);
     rankings->push_back(std::move(ranking));

@@ -29,6 +29,7 @@ class Prober {
  private:
   using Rankings = std::vector<std::unique_ptr<exec::AnnIvfPartition>>;
 
+  exec::ProbeLimits Limits() const;
   arrow::Status Rank(const exec::QueryRows& queries, Rankings* rankings);
   arrow::Status Visit(size_t segment, const exec::AnnIvfPartition& ranking,
                       const std::vector<exec::Probe>& probes, exec::NeighborHeaps* heaps);
