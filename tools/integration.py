@@ -9,7 +9,8 @@ from tools.terminal import Failure, run, step
 
 FUZZ_INPUTS = 100_000
 THREADED_ROOMS = ("base", "stream")
-SANITIZED_ROOMS = ("base", "kernels", "io", "format", "index", "stream", "dataset", "exec", "tabular")
+SANITIZED_ROOMS = ("base", "kernels", "io", "format", "index", "stream", "dataset", "exec",
+                   "tabular")
 SIMD_ROOMS = ("kernels", "index", "join")
 
 
