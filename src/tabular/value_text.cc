@@ -45,11 +45,19 @@ void AppendFloat(Float value, const TextStyle& style, std::string* out) {
   }
 }
 
+// Arrow's check reads a table that must be made first; unmade, it lets everything pass.
+bool IsUtf8(std::string_view text) {
+  static const bool made = [] {
+    arrow::util::InitializeUTF8();
+    return true;
+  }();
+  return made && arrow::util::ValidateUTF8(text);
+}
+
 // Length of the UTF-8 character at the start of `text`, or 0 when it isn't one.
 size_t CharacterBytes(std::string_view text) {
-  const auto* bytes = reinterpret_cast<const uint8_t*>(text.data());
   for (size_t length = 1; length <= 4 && length <= text.size(); ++length) {
-    if (arrow::util::ValidateUTF8(bytes, static_cast<int64_t>(length))) return length;
+    if (IsUtf8(text.substr(0, length))) return length;
   }
   return 0;
 }
@@ -389,7 +397,7 @@ arrow::Result<std::unique_ptr<ValueText>> MakeValueText(const arrow::DataType& t
 
 void AppendJsonString(std::string_view text, std::string* out) {
   constexpr std::string_view kHex = "0123456789abcdef";
-  const bool valid = arrow::util::ValidateUTF8(text);
+  const bool valid = IsUtf8(text);
   out->push_back('"');
   for (size_t i = 0; i < text.size();) {
     const auto byte = static_cast<uint8_t>(text[i]);
