@@ -55,12 +55,18 @@ struct ThreadPool::Loop {
 
 ThreadPool::ThreadPool(int threads) {
   workers_.reserve(static_cast<size_t>(std::max(threads - 1, 0)));
+  // When the system gives no more threads, those there are, and at least the calling one, do the
+  // work.
+  for (int worker = 1; worker < threads && StartWorker(worker); ++worker) {
+  }
+}
+
+bool ThreadPool::StartWorker(int worker) {
   try {
-    for (int worker = 1; worker < threads; ++worker) {
-      workers_.emplace_back([this, worker] { WorkerMain(worker); });
-    }
+    workers_.emplace_back([this, worker] { WorkerMain(worker); });
+    return true;
   } catch (const std::system_error&) {
-    // The system gives no more threads: those there are, and at least the calling one, do the work.
+    return false;
   }
 }
 

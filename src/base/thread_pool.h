@@ -44,6 +44,8 @@ class ThreadPool {
 
  private:
   struct Loop;
+  /// False when the system refuses another thread.
+  bool StartWorker(int worker);
   void WorkerMain(int worker);
   static void RunItems(Loop* loop, int worker);
 

@@ -38,6 +38,7 @@ arrow::Result<std::shared_ptr<Dataset>> Dataset::Open(const std::string& uri,
                          " says it is version ", manifest.version);
   }
   std::vector<uint64_t> versions;
+  versions.reserve(names.size());
   for (const format::ManifestName& name : names) versions.push_back(name.version);
   return Snapshot::Make(std::move(root), std::move(manifest), std::move(versions), counters);
 }

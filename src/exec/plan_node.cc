@@ -9,7 +9,7 @@ void AppendEntries(const PlanNode::Entries& entries, std::string* out) {
   for (const auto& [key, value] : entries) {
     if (!first) *out += ", ";
     first = false;
-    *out += key + "=" + value;
+    out->append(key).append("=").append(value);
   }
 }
 
@@ -28,7 +28,7 @@ void AppendNode(const PlanNode& node, PlanText text, int depth, std::string* out
   *out += "\n";
   if (text.details) {
     for (const auto& [key, value] : node.details)
-      *out += indent + "  · " + key + ": " + value + "\n";
+      out->append(indent).append("  · ").append(key).append(": ").append(value).append("\n");
   }
   for (const PlanNode& input : node.inputs) AppendNode(input, text, depth + 1, out);
 }

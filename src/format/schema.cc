@@ -163,8 +163,8 @@ arrow::Result<arrow::FieldVector> ChildFields(const Field& field) {
 
 arrow::Result<TypePointer> NestedType(const Field& field) {
   const std::string& type = field.logical_type;
-  ARROW_ASSIGN_OR_RAISE(arrow::FieldVector children, ChildFields(field));
-  if (type == "struct") return arrow::struct_(std::move(children));
+  ARROW_ASSIGN_OR_RAISE(const arrow::FieldVector children, ChildFields(field));
+  if (type == "struct") return arrow::struct_(children);
   if (children.size() != 1) return Unknown(field);
   if (type == "list" || type == "list.struct") return arrow::list(children[0]);
   if (type == "large_list" || type == "large_list.struct") return arrow::large_list(children[0]);
@@ -250,7 +250,7 @@ arrow::Result<Schema> MakeSchema(std::vector<Field> flat,
 
 arrow::Result<TypePointer> ToArrowType(const Field& field) {
   if (!field.children.empty()) return NestedType(field);
-  const TypePointer type = TypeFromText(field.logical_type, 0);
+  TypePointer type = TypeFromText(field.logical_type, 0);
   if (type == nullptr) return Unknown(field);
   return type;
 }

@@ -81,7 +81,7 @@ arrow::Result<std::string> RightOutputName(const std::string& name, const std::s
                          "\" gives to ", other->second,
                          "; choose another suffix or leave one out with right_select");
   }
-  const std::string renamed = name + suffix;
+  std::string renamed = name + suffix;
   const auto second = taken.find(renamed);
   if (second == taken.end()) return renamed;
   return base::Invalid("right column \"", name, "\" has the name of ", first->second,

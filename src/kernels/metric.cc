@@ -1,6 +1,6 @@
 #include "kernels/metric.h"
 
-#include <strings.h>
+#include <algorithm>
 
 namespace kinjo::kernels {
 
@@ -18,9 +18,14 @@ std::string_view MetricName(Metric metric) {
   return "hamming";
 }
 
+namespace {
+// ASCII only: the locale of the process has no say in a metric's name.
+char LowerCase(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+}  // namespace
+
 std::optional<Metric> ParseMetric(std::string_view name) {
   const auto is = [&](std::string_view other) {
-    return name.size() == other.size() && strncasecmp(name.data(), other.data(), name.size()) == 0;
+    return std::ranges::equal(name, other, {}, LowerCase);
   };
   if (is("l2") || is("euclidean")) return Metric::kL2;
   if (is("cosine")) return Metric::kCosine;

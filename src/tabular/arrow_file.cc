@@ -135,8 +135,8 @@ class IpcFile final : public TableFile {
 
   arrow::Result<std::shared_ptr<arrow::ipc::RecordBatchFileReader>> OpenWith(
       const arrow::ipc::IpcReadOptions& options) const {
-    ARROW_ASSIGN_OR_RAISE(auto input, OpenMapped(location_));
-    auto reader = arrow::ipc::RecordBatchFileReader::Open(std::move(input), options);
+    ARROW_ASSIGN_OR_RAISE(const auto input, OpenMapped(location_));
+    auto reader = arrow::ipc::RecordBatchFileReader::Open(input, options);
     if (!reader.ok()) return Name(reader.status(), uri());
     return reader;
   }

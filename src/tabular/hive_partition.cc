@@ -99,6 +99,7 @@ arrow::Status CheckSameKeys(const std::vector<std::vector<KeyValue>>& files,
 
 arrow::Result<HivePartitions> ReadHivePartitions(const std::vector<std::string>& relative_paths) {
   std::vector<std::vector<KeyValue>> files;
+  files.reserve(relative_paths.size());
   for (const std::string& path : relative_paths) files.push_back(KeysOf(path));
   HivePartitions partitions;
   partitions.values.resize(files.size());

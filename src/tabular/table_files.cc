@@ -240,8 +240,9 @@ arrow::Result<arrow::FieldVector> FindFields(const arrow::Schema& schema,
   return fields;
 }
 
-arrow::Result<std::shared_ptr<TableSource>> OpenTableFiles(const std::string& uri, FileList list,
-                                                           FileFormat format, int64_t batch_rows) {
+arrow::Result<std::shared_ptr<TableSource>> OpenTableFiles(const std::string& uri,
+                                                           const FileList& list, FileFormat format,
+                                                           int64_t batch_rows) {
   auto parts = std::make_shared<Parts>();
   parts->uri = uri;
   parts->format = std::move(format);
@@ -255,6 +256,7 @@ arrow::Result<std::shared_ptr<TableSource>> OpenTableFiles(const std::string& ur
   parts->num_file_fields = static_cast<int>(fields.size());
   if (!list.is_single_file) {
     std::vector<std::string> paths;
+    paths.reserve(list.files.size());
     for (const ListedFile& listed : list.files) paths.push_back(listed.relative_path);
     ARROW_ASSIGN_OR_RAISE(parts->partitions, ReadHivePartitions(paths));
     // A column that the files hold as well is theirs.

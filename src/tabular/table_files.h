@@ -24,8 +24,9 @@ struct FileFormat {
 /// Looks at every file, and makes their schemas one. Columns are matched by name and may come in
 /// any order; one that is missing, is in excess or has another type is an `invalid` error that
 /// names the file and the column.
-arrow::Result<std::shared_ptr<TableSource>> OpenTableFiles(const std::string& uri, FileList list,
-                                                           FileFormat format, int64_t batch_rows);
+arrow::Result<std::shared_ptr<TableSource>> OpenTableFiles(const std::string& uri,
+                                                           const FileList& list, FileFormat format,
+                                                           int64_t batch_rows);
 
 /// The named fields of a schema in the order asked (nullopt: all). A name that isn't there is
 /// `not_found`, with the names that are.

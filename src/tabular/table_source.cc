@@ -39,7 +39,7 @@ arrow::Result<FileFormat> FindFormat(const std::string& name) {
 arrow::Result<std::string> ChooseFiles(const std::string& uri, const std::string& asked,
                                        FileList* list) {
   if (list->is_single_file) {
-    const std::string format = asked.empty() ? FormatOfName(list->files[0].relative_path) : asked;
+    std::string format = asked.empty() ? FormatOfName(list->files[0].relative_path) : asked;
     if (!format.empty()) return format;
     return base::Invalid("can't tell the format of ", uri, " from its name; give it: ", kFormats);
   }
@@ -54,7 +54,7 @@ arrow::Result<std::string> ChooseFiles(const std::string& uri, const std::string
         found.empty() ? "no file in it has a known ending" : "it holds " + names + " files",
         "; give it: ", kFormats);
   }
-  const std::string format = asked.empty() ? *found.begin() : asked;
+  std::string format = asked.empty() ? *found.begin() : asked;
   const bool has_endings = found.count(format) > 0;
   std::erase_if(list->files, [&](const ListedFile& file) {
     const std::string of_name = FormatOfName(file.relative_path);
@@ -102,7 +102,7 @@ arrow::Result<std::shared_ptr<TableSource>> OpenTable(const std::string& uri,
   ARROW_ASSIGN_OR_RAISE(FileList list, ListFiles(glob));
   ARROW_ASSIGN_OR_RAISE(const std::string name, ChooseFiles(uri, options.format, &list));
   ARROW_ASSIGN_OR_RAISE(FileFormat format, FindFormat(name));
-  return OpenTableFiles(uri, std::move(list), std::move(format), options.batch_rows);
+  return OpenTableFiles(uri, list, std::move(format), options.batch_rows);
 }
 
 }  // namespace kinjo::tabular

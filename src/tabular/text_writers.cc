@@ -20,6 +20,7 @@ class RowWriter : public FormatWriter {
 
   arrow::Status Write(const arrow::RecordBatch& batch) override {
     std::vector<const arrow::Array*> arrays;
+    arrays.reserve(static_cast<size_t>(batch.num_columns()));
     for (int i = 0; i < batch.num_columns(); ++i) arrays.push_back(batch.column(i).get());
     for (int64_t row = 0; row < batch.num_rows(); ++row) {
       AppendRow(arrays, row, &text_);

@@ -93,6 +93,7 @@ arrow::Result<std::unique_ptr<PageRead>> ArrayPage::Start(const LeafColumn& leaf
                                                           std::span<const PageRows> rows) const {
   const bool variable = leaf.type.kind == LeafType::Kind::kVariable;
   std::vector<uint64_t> items;
+  items.reserve(shape_.levels.size());
   for (const ListLevel& level : shape_.levels) items.push_back(level.items_per_value);
   const bool fits = shape_.all_null || (variable == (shape_.binary != nullptr) &&
                                         (variable || items == leaf.type.items_per_value));

@@ -124,9 +124,9 @@ arrow::Result<std::shared_ptr<arrow::Array>> OpenLanceFile::ReadRows(
   uint64_t total = 0;
   for (const RowRange& range : ranges) total += range.end - range.begin;
   if (version().minor == 0) {
-    ARROW_ASSIGN_OR_RAISE(auto data,
+    ARROW_ASSIGN_OR_RAISE(const auto data,
                           file::ReadFieldV20(field, columns, ranges, num_rows(), path(), this));
-    return arrow::MakeArray(std::move(data));
+    return arrow::MakeArray(data);
   }
   ARROW_ASSIGN_OR_RAISE(const file::FieldPlan plan, file::PlanField(field, columns));
   if (plan.leaves.empty()) {
@@ -139,8 +139,8 @@ arrow::Result<std::shared_ptr<arrow::Array>> OpenLanceFile::ReadRows(
     ARROW_ASSIGN_OR_RAISE(auto column, OpenColumn(leaf.column, num_rows()));
     ARROW_RETURN_NOT_OK(column->Read(leaf.shape, ranges, sinks.back().get()));
   }
-  ARROW_ASSIGN_OR_RAISE(auto data, file::BuildArray(plan, &sinks, total, path()));
-  return arrow::MakeArray(std::move(data));
+  ARROW_ASSIGN_OR_RAISE(const auto data, file::BuildArray(plan, &sinks, total, path()));
+  return arrow::MakeArray(data);
 }
 
 arrow::Result<std::vector<std::string>> OpenLanceFile::DescribePages(uint32_t column) {

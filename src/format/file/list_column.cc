@@ -38,7 +38,7 @@ arrow::Result<std::shared_ptr<ListColumn>> ListColumn::Make(
         !CheckedAdd(column->num_items_, page.num_items, &column->num_items_)) {
       return page.where.Corrupt("more than 2^64 rows or items");
     }
-    column->pages_.push_back(std::move(page));
+    column->pages_.push_back(page);
   }
   if (row != num_rows) {
     return Where{.path = &column->reader_->path(), .column = number}.Corrupt(

@@ -320,7 +320,7 @@ void ValueSink::Adopt(std::shared_ptr<arrow::Buffer> buffer, uint64_t count) {
 }
 
 arrow::Result<std::shared_ptr<arrow::ArrayData>> ValueSink::FinishFixed(
-    std::shared_ptr<arrow::Buffer> validity, int64_t null_count) {
+    const std::shared_ptr<arrow::Buffer>& validity, int64_t null_count) {
   std::shared_ptr<arrow::Buffer> values = adopted_;
   if (values == nullptr && leaf_.bits_per_value % 8 != 0) {
     ARROW_ASSIGN_OR_RAISE(values, bits_.Finish());
@@ -366,7 +366,7 @@ arrow::Result<std::shared_ptr<arrow::ArrayData>> ValueSink::Finish(
   if (leaf_.kind == LeafType::Kind::kNull) {
     return arrow::ArrayData::Make(leaf_.type, length, {nullptr}, length);
   }
-  if (leaf_.kind == LeafType::Kind::kFixed) return FinishFixed(std::move(validity), null_count);
+  if (leaf_.kind == LeafType::Kind::kFixed) return FinishFixed(validity, null_count);
   if (offsets_ == nullptr || offsets_->size() == 0) {
     ARROW_RETURN_NOT_OK(GrowOffsets(0).status());
   }

@@ -82,7 +82,7 @@ class ValueSink {
   arrow::Result<uint8_t*> GrowOffsets(uint64_t count);
   arrow::Status CheckDataSize(uint64_t more, const Where& where) const;
   arrow::Result<std::shared_ptr<arrow::ArrayData>> FinishFixed(
-      std::shared_ptr<arrow::Buffer> validity, int64_t null_count);
+      const std::shared_ptr<arrow::Buffer>& validity, int64_t null_count);
 
   const LeafType& leaf_;
   uint64_t size_ = 0;

@@ -206,15 +206,16 @@ uint32_t IndexFiles::code_bytes() const {
 }
 
 arrow::Result<std::shared_ptr<IndexFiles>> IndexFiles::Open(
-    const io::Location& directory, std::shared_ptr<io::IoCounters> counters) {
-  ARROW_ASSIGN_OR_RAISE(auto index, OpenIndexFile(io::Child(directory, "index.idx"), counters));
+    const io::Location& directory, const std::shared_ptr<io::IoCounters>& counters) {
+  ARROW_ASSIGN_OR_RAISE(const auto index,
+                        OpenIndexFile(io::Child(directory, "index.idx"), counters));
   ARROW_ASSIGN_OR_RAISE(auto auxiliary,
                         OpenIndexFile(io::Child(directory, "auxiliary.idx"), counters));
-  return Assemble(std::move(index), std::move(auxiliary));
+  return Assemble(index, std::move(auxiliary));
 }
 
 arrow::Result<std::shared_ptr<IndexFiles>> IndexFiles::Assemble(
-    std::shared_ptr<LanceFile> index, std::shared_ptr<LanceFile> auxiliary) {
+    const std::shared_ptr<LanceFile>& index, std::shared_ptr<LanceFile> auxiliary) {
   ARROW_ASSIGN_OR_RAISE(IvfModel ivf, ReadIvfModel(*index, *auxiliary));
   ARROW_ASSIGN_OR_RAISE(const Field* row_ids, FindRowIds(*auxiliary));
   std::optional<PqCodebook> pq;

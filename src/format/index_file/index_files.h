@@ -65,11 +65,11 @@ struct PartitionRows {
 class IndexFiles {
  public:
   /// `directory` is `_indices/<uuid>`.
-  static arrow::Result<std::shared_ptr<IndexFiles>> Open(const io::Location& directory,
-                                                         std::shared_ptr<io::IoCounters> counters);
+  static arrow::Result<std::shared_ptr<IndexFiles>> Open(
+      const io::Location& directory, const std::shared_ptr<io::IoCounters>& counters);
   /// The same over the two files already opened: index.idx and auxiliary.idx.
-  static arrow::Result<std::shared_ptr<IndexFiles>> Assemble(std::shared_ptr<LanceFile> index,
-                                                             std::shared_ptr<LanceFile> auxiliary);
+  static arrow::Result<std::shared_ptr<IndexFiles>> Assemble(
+      const std::shared_ptr<LanceFile>& index, std::shared_ptr<LanceFile> auxiliary);
   virtual ~IndexFiles() = default;
 
   virtual const IvfModel& ivf() const = 0;
