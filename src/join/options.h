@@ -17,6 +17,9 @@ enum class How : uint8_t { kInner, kLeft };
 /// Which path may answer. A name is given in JoinOptions::index_name.
 enum class IndexUse : uint8_t { kAuto, kRequire, kNever, kNamed };
 
+/// How an IVF_RQ index scores its codes. Lance's option; docs/semantics.md says what it does here.
+enum class ApproxMode : uint8_t { kFast, kNormal, kAccurate };
+
 /// A plain record; Validate (join/validate.h) is the only place that judges it.
 struct JoinOptions {
   int64_t k = 10;
@@ -30,6 +33,11 @@ struct JoinOptions {
   std::optional<int64_t> minimum_nprobes;
   std::optional<int64_t> maximum_nprobes;
   std::optional<int64_t> refine_factor;
+  /// In [0, 1]: 0.5 is the adaptive first round, less visits fewer partitions, more visits more.
+  std::optional<double> search_effort;
+  std::optional<int64_t> ef;  ///< breadth of a graph search; nothing = max(256, 1.5 candidates)
+  ApproxMode approx_mode = ApproxMode::kNormal;
+  std::string where;  ///< SQL predicate over right columns; "" = every row
   IndexUse index = IndexUse::kAuto;
   std::string index_name;
   bool fast_search = false;
