@@ -28,7 +28,7 @@ enum class ExpressionKind : uint8_t {
   kIsTrue,
   kIsFalse,
   kIsNan,
-  kLike,     ///< input, pattern (literal); `function` holds the escape character, if any
+  kLike,  ///< input, pattern (literal); `function` holds the escape character, if any
   kIlike,
   kAdd,
   kSubtract,
