@@ -14,23 +14,23 @@ namespace kinjo::predicate {
 enum class ExpressionKind : uint8_t {
   kLiteral,  ///< `literal`
   kColumn,   ///< `path`: a top-level column and the struct fields below it
-  kAnd,      ///< two or more inputs
-  kOr,       ///< two or more inputs
+  kAnd,      ///< two or more inputs, evaluated from the first on
+  kOr,       ///< two or more inputs, evaluated from the first on
   kNot,
-  kEqual,
+  kEqual,  ///< comparisons: two inputs of one type; of a column and a literal the column is first
   kNotEqual,
   kLess,
   kLessEqual,
   kGreater,
   kGreaterEqual,
-  kIn,      ///< the first input in the literals of the others
+  kIn,      ///< the first input in the literals of the others: its type; a null one is the last
   kIsNull,  ///< IS NOT NULL is kNot of it
   kIsTrue,
   kIsFalse,
   kIsNan,
-  kLike,  ///< input, pattern (literal); `function` holds the escape character, if any
-  kIlike,
-  kAdd,
+  kLike,   ///< text, pattern (literal): % and _ are wild, a backslash takes the next as it is
+  kIlike,  ///< kLike without regard to case
+  kAdd,    ///< arithmetic: two inputs of one type
   kSubtract,
   kMultiply,
   kDivide,
@@ -40,16 +40,23 @@ enum class ExpressionKind : uint8_t {
   kFunction,  ///< `function` names it, lower case
 };
 
-/// Immutable. BETWEEN becomes kAnd of two comparisons. Comparisons have both sides in one type: the
-/// literal was cast to the column's type where that is exact, so that an index can look it up.
+/// Immutable. BETWEEN becomes kAnd of two comparisons. A literal that is compared with a column has
+/// been cast to the column's type, so that an index can look it up; where it lies between two
+/// values of that type (an int column < 1.5) the comparison was changed to one that means the same
+/// (<= 1). What can't be true of any value, or must be of all, became kAnd(IS NULL, null) or
+/// kOr(IS NOT NULL, null), which stay null for a null.
 struct Expression {
   ExpressionKind kind = ExpressionKind::kLiteral;
-  std::shared_ptr<arrow::DataType> type;  ///< of the value
+  /// Of the value. A dictionary has the type of its values, an extension type that of its storage.
+  std::shared_ptr<arrow::DataType> type;
+  /// Subtrees may be shared; `node_count` bounds what a walk meets.
   std::vector<std::shared_ptr<const Expression>> inputs;
-  std::shared_ptr<arrow::Scalar> literal;
-  std::vector<std::string> path;
+  std::shared_ptr<arrow::Scalar> literal;  ///< of `type`; may be null
+  std::vector<std::string> path;           ///< as the schema spells it
   std::string function;
   int64_t position = 0;  ///< 1-based character in the text, for messages
+  /// Nodes below and with this one, shared ones counted each time, literals of kIn not counted.
+  int64_t node_count = 1;
 };
 
 }  // namespace kinjo::predicate

@@ -32,8 +32,17 @@ class Predicate {
 
   /// One value a row: true, false, or null where SQL says unknown. Only true passes. The batch must
   /// hold columns() by name; others are ignored.
+  /// Fails where a value can't be computed: an integer divided by zero, an overflow, a cast of what
+  /// can't be cast (docs/semantics.md).
   virtual arrow::Result<std::shared_ptr<arrow::BooleanArray>> Evaluate(
       const arrow::RecordBatch& batch) const = 0;
 };
+
+/// The same of a boolean expression: root() or a part of it, for what an index has left over.
+arrow::Result<std::shared_ptr<arrow::BooleanArray>> Evaluate(const Expression& expression,
+                                                             const arrow::RecordBatch& batch);
+
+/// Names of the top-level columns of an expression, each once, sorted.
+std::vector<std::string> ColumnsOf(const Expression& expression);
 
 }  // namespace kinjo::predicate
