@@ -36,11 +36,6 @@ class Predicate {
   /// can't be cast (docs/semantics.md).
   virtual arrow::Result<std::shared_ptr<arrow::BooleanArray>> Evaluate(
       const arrow::RecordBatch& batch) const = 0;
-
-  /// The same for `part`, a boolean node of root(), so that an index may answer it from its own
-  /// values. The batch must hold the columns that `part` names (of a struct, the fields it names).
-  virtual arrow::Result<std::shared_ptr<arrow::BooleanArray>> EvaluatePart(
-      const Expression& part, const arrow::RecordBatch& batch) const = 0;
 };
 
 /// The same of a boolean expression: root() or a part of it, for what an index has left over.
