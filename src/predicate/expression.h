@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "arrow/array/array_base.h"
 #include "arrow/scalar.h"
 #include "arrow/type.h"
 
@@ -23,7 +24,7 @@ enum class ExpressionKind : uint8_t {
   kLessEqual,
   kGreater,
   kGreaterEqual,
-  kIn,      ///< the first input in the literals of the others: its type; a null one is the last
+  kIn,      ///< the input is one of `values`
   kIsNull,  ///< IS NOT NULL is kNot of it
   kIsTrue,
   kIsFalse,
@@ -40,9 +41,11 @@ enum class ExpressionKind : uint8_t {
   kFunction,  ///< `function` names it, lower case
 };
 
-/// Immutable. BETWEEN becomes kAnd of two comparisons. A literal that is compared with a column has
-/// been cast to the column's type, so that an index can look it up; where it lies between two
-/// values of that type (an int column < 1.5) the comparison was changed to one that means the same
+/// Immutable. Floats are ordered as Lance orders them: NaN equals itself and is above all others,
+/// and -0 equals 0. A float16 column has the type float32. BETWEEN becomes kAnd of two comparisons.
+/// A literal that is compared with a column has been cast to the column's type, so that an index
+/// can look it up; where it lies between two values of that type (an int column < 1.5) the
+/// comparison was changed to one that means the same
 /// (<= 1). What can't be true of any value, or must be of all, became kAnd(IS NULL, null) or
 /// kOr(IS NOT NULL, null), which stay null for a null.
 struct Expression {
@@ -53,9 +56,13 @@ struct Expression {
   std::vector<std::shared_ptr<const Expression>> inputs;
   std::shared_ptr<arrow::Scalar> literal;  ///< of `type`; may be null
   std::vector<std::string> path;           ///< as the schema spells it
+  /// kIn: of the input's type, without nulls, each once, ascending; of floats a zero has both
+  /// signs.
+  std::shared_ptr<arrow::Array> values;
+  bool values_have_null = false;  ///< kIn: what isn't one of `values` is null, not false
   std::string function;
   int64_t position = 0;  ///< 1-based character in the text, for messages
-  /// Nodes below and with this one, shared ones counted each time, literals of kIn not counted.
+  /// Nodes below and with this one, shared ones counted each time.
   int64_t node_count = 1;
 };
 
