@@ -133,7 +133,7 @@ template <typename T>
 arrow::Result<std::shared_ptr<IvfSegment>> MakeSegment(std::shared_ptr<format::IndexFiles> files,
                                                        kernels::Metric metric) {
   std::unique_ptr<Quantizer<T>> quantizer;
-  if (files->pq() != nullptr) {
+  if (std::holds_alternative<format::PqCodebook>(files->quantizer())) {
     ARROW_ASSIGN_OR_RAISE(quantizer, MakePqQuantizer<T>(*files, metric));
   } else {
     quantizer = MakeFlatQuantizer<T>(*files, metric);

@@ -208,7 +208,8 @@ double PqQuantizer<T>::Distance(const T* centroid, const double* query,
 template <typename T>
 arrow::Result<std::unique_ptr<Quantizer<T>>> MakePqQuantizer(const format::IndexFiles& files,
                                                              kernels::Metric metric) {
-  auto quantizer = std::make_unique<PqQuantizer<T>>(*files.pq(), metric);
+  auto quantizer =
+      std::make_unique<PqQuantizer<T>>(std::get<format::PqCodebook>(files.quantizer()), metric);
   if (!quantizer->has_finite_codebook()) {
     return base::MakeError(base::ErrorCode::kCorrupt,
                            "The PQ codebook of the index holds a NaN or an infinite value");

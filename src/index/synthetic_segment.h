@@ -31,14 +31,14 @@ class SyntheticFiles final : public format::IndexFiles {
   explicit SyntheticFiles(const SyntheticOptions& options);
 
   const format::IvfModel& ivf() const override { return ivf_; }
-  const format::PqCodebook* pq() const override { return options_.num_bits == 0 ? nullptr : &pq_; }
+  const format::QuantizerModel& quantizer() const override { return quantizer_; }
   uint32_t dim() const override { return static_cast<uint32_t>(options_.dim); }
   arrow::Result<format::PartitionRows> ReadPartition(uint64_t partition) override {
     return partitions_[partition];
   }
 
   format::IvfModel& mutable_ivf() { return ivf_; }
-  format::PqCodebook& mutable_pq() { return pq_; }
+  format::PqCodebook& mutable_pq() { return std::get<format::PqCodebook>(quantizer_); }
   format::PartitionRows& mutable_partition(int64_t partition) { return partitions_[partition]; }
 
   /// [num_partitions][dim].
@@ -64,7 +64,7 @@ class SyntheticFiles final : public format::IndexFiles {
 
   const SyntheticOptions options_;
   format::IvfModel ivf_;
-  format::PqCodebook pq_;
+  format::QuantizerModel quantizer_;
   std::vector<double> centroids_;
   std::vector<double> codebook_;
   std::vector<std::vector<uint64_t>> row_ids_;

@@ -151,11 +151,12 @@ void SyntheticFiles::MakeCodebook(const std::vector<double>& rows) {
                        residual.begin() + (m + 1) * sub_dim);
     }
   }
-  pq_ = {.num_bits = static_cast<uint32_t>(options_.num_bits),
-         .num_sub_vectors = static_cast<uint32_t>(options_.num_sub_vectors),
-         .dim = static_cast<uint32_t>(options_.dim),
-         .transposed = options_.transposed,
-         .codebook = ToTensor(&codebook_, sub_dim)};
+  quantizer_ =
+      format::PqCodebook{.num_bits = static_cast<uint32_t>(options_.num_bits),
+                         .num_sub_vectors = static_cast<uint32_t>(options_.num_sub_vectors),
+                         .dim = static_cast<uint32_t>(options_.dim),
+                         .transposed = options_.transposed,
+                         .codebook = ToTensor(&codebook_, sub_dim)};
 }
 
 void SyntheticFiles::AddRow(uint64_t row_id, const std::vector<double>& row) {

@@ -179,7 +179,7 @@ class MemoryIndexFiles final : public format::IndexFiles {
   }
 
   const format::IvfModel& ivf() const override { return ivf_; }
-  const format::PqCodebook* pq() const override { return nullptr; }
+  const format::QuantizerModel& quantizer() const override { return quantizer_; }
   uint32_t dim() const override { return dim_; }
   arrow::Result<format::PartitionRows> ReadPartition(uint64_t partition) override {
     reads_.fetch_add(1);
@@ -190,6 +190,7 @@ class MemoryIndexFiles final : public format::IndexFiles {
  private:
   uint32_t dim_;
   format::IvfModel ivf_;
+  format::QuantizerModel quantizer_;
   std::vector<format::PartitionRows> parts_;
   std::atomic<int64_t> reads_{0};
 };

@@ -1,12 +1,13 @@
 #include "format/index_file/index_files.h"
 
 #include <cstring>
-#include <optional>
+#include <iterator>
 #include <utility>
 
 #include "arrow/array/array_nested.h"
 #include "arrow/type.h"
 #include "format/index_file/index_model.h"
+#include "format/index_file/quantizer_model.h"
 
 namespace kinjo::format {
 
@@ -16,6 +17,21 @@ namespace {
 constexpr const char* kRowIdColumn = "_rowid";
 constexpr const char* kFlatColumn = "flat";
 constexpr const char* kPqColumn = "__pq_code";
+constexpr const char* kSqColumn = "__sq_code";
+constexpr const char* kRqSignColumn = "_rabit_codes";
+constexpr const char* kRqExColumn = "__blocked_ex_codes";
+
+// The types that are read.
+struct NamedKind {
+  std::string_view type;
+  IndexKind kind;
+};
+constexpr NamedKind kKinds[] = {
+    {"IVF_FLAT", {QuantizerKind::kFlat, false}},     {"IVF_PQ", {QuantizerKind::kPq, false}},
+    {"IVF_SQ", {QuantizerKind::kSq, false}},         {"IVF_RQ", {QuantizerKind::kRq, false}},
+    {"IVF_HNSW_FLAT", {QuantizerKind::kFlat, true}}, {"IVF_HNSW_PQ", {QuantizerKind::kPq, true}},
+    {"IVF_HNSW_SQ", {QuantizerKind::kSq, true}},
+};
 
 arrow::Type::type ArrowTypeOf(ElementType type) {
   switch (type) {
@@ -38,15 +54,25 @@ const Field* FindTopLevel(const LanceFile& file, const char* name) {
   return nullptr;
 }
 
-arrow::Result<const Field*> FindRowIds(const LanceFile& file) {
-  const Field* field = FindTopLevel(file, kRowIdColumn);
+// One column of auxiliary.idx, and which buffer of a partition its rows go to.
+struct StoredColumn {
+  const Field* field;  // points into the schema of auxiliary.idx
+  uint64_t row_bytes;
+  std::shared_ptr<arrow::Buffer> PartitionRows::* target;
+};
+
+// A column of one value a row.
+arrow::Result<const Field*> FindNumbers(const LanceFile& file, const char* name,
+                                        arrow::Type::type type) {
+  const Field* field = FindTopLevel(file, name);
   if (field == nullptr) {
-    return base::Corrupt(file.path(), 0, "The index file has no column `", kRowIdColumn, "`");
+    return base::Corrupt(file.path(), 0, "The index file has no column `", name, "`");
   }
-  ARROW_ASSIGN_OR_RAISE(const auto type, ToArrowType(*field));
-  if (type->id() != arrow::Type::UINT64) {
-    return base::Corrupt(file.path(), 0, "Column `", kRowIdColumn, "` of the index file is ",
-                         type->ToString(), ", not uint64");
+  ARROW_ASSIGN_OR_RAISE(const auto found, ToArrowType(*field));
+  if (found->id() != type) {
+    return base::Corrupt(file.path(), 0, "Column `", name, "` of the index file is ",
+                         found->ToString(), ", not ",
+                         type == arrow::Type::UINT64 ? "uint64" : "float");
   }
   return field;
 }
@@ -71,18 +97,76 @@ arrow::Result<const Field*> FindCodes(const LanceFile& file, const char* name, E
                        ElementTypeName(element));
 }
 
+// Appends a code column of lists of `width` bytes.
+arrow::Status AddCodes(const LanceFile& file, const char* name, uint32_t width,
+                       std::shared_ptr<arrow::Buffer> PartitionRows::* target,
+                       std::vector<StoredColumn>* columns) {
+  ARROW_ASSIGN_OR_RAISE(const Field* field, FindCodes(file, name, ElementType::kUint8, width));
+  columns->push_back({field, width, target});
+  return arrow::Status::OK();
+}
+
+arrow::Status AddFactors(const LanceFile& file, const char* name,
+                         std::shared_ptr<arrow::Buffer> PartitionRows::* target,
+                         std::vector<StoredColumn>* columns) {
+  ARROW_ASSIGN_OR_RAISE(const Field* field, FindNumbers(file, name, arrow::Type::FLOAT));
+  columns->push_back({field, sizeof(float), target});
+  return arrow::Status::OK();
+}
+
+// The factors of the sign bits alone serve a search that stops at them; ours uses all bits.
+arrow::Status AddRqColumns(const LanceFile& file, const RqModel& rq, uint32_t dim,
+                           std::vector<StoredColumn>* columns) {
+  ARROW_RETURN_NOT_OK(AddCodes(file, kRqSignColumn, dim / 8, &PartitionRows::codes, columns));
+  if (rq.ex_bits() == 0) {
+    ARROW_RETURN_NOT_OK(AddFactors(file, "__add_factors", &PartitionRows::add_factors, columns));
+    return AddFactors(file, "__scale_factors", &PartitionRows::scale_factors, columns);
+  }
+  if (FindTopLevel(file, kRqExColumn) == nullptr && FindTopLevel(file, "__ex_codes") != nullptr) {
+    return base::NotSupported("Index ", file.path(),
+                              " holds its RQ codes in column `__ex_codes`; `", kRqExColumn,
+                              "` is read: rebuild the index");
+  }
+  ARROW_RETURN_NOT_OK(AddCodes(file, kRqExColumn, RqExCodeBytes(dim, rq.ex_bits()),
+                               &PartitionRows::ex_codes, columns));
+  ARROW_RETURN_NOT_OK(AddFactors(file, "__add_factors_ex", &PartitionRows::add_factors, columns));
+  return AddFactors(file, "__scale_factors_ex", &PartitionRows::scale_factors, columns);
+}
+
+// The columns of a partition, of the kinds and widths that the quantizer says.
+arrow::Result<std::vector<StoredColumn>> FindColumns(const LanceFile& file, const IvfModel& ivf,
+                                                     const QuantizerModel& quantizer) {
+  const auto dim = static_cast<uint32_t>(ivf.centroids.cols);
+  std::vector<StoredColumn> columns;
+  ARROW_ASSIGN_OR_RAISE(const Field* row_ids, FindNumbers(file, kRowIdColumn, arrow::Type::UINT64));
+  columns.push_back({row_ids, sizeof(uint64_t), &PartitionRows::row_ids});
+  if (const auto* pq = std::get_if<PqCodebook>(&quantizer)) {
+    const uint32_t code_bytes = pq->num_sub_vectors * pq->num_bits / 8;
+    ARROW_RETURN_NOT_OK(AddCodes(file, kPqColumn, code_bytes, &PartitionRows::codes, &columns));
+  } else if (std::holds_alternative<SqModel>(quantizer)) {
+    ARROW_RETURN_NOT_OK(AddCodes(file, kSqColumn, dim, &PartitionRows::codes, &columns));
+  } else if (const auto* rq = std::get_if<RqModel>(&quantizer)) {
+    ARROW_RETURN_NOT_OK(AddRqColumns(file, *rq, dim, &columns));
+  } else {
+    ARROW_ASSIGN_OR_RAISE(const Field* codes,
+                          FindCodes(file, kFlatColumn, ivf.centroids.type, dim));
+    columns.push_back(
+        {codes, uint64_t{dim} * ElementBytes(ivf.centroids.type), &PartitionRows::codes});
+  }
+  return columns;
+}
+
 class IndexFilesImpl final : public IndexFiles {
  public:
-  IndexFilesImpl(std::shared_ptr<LanceFile> auxiliary, IvfModel ivf, std::optional<PqCodebook> pq,
-                 const Field* row_ids, const Field* codes)
+  IndexFilesImpl(std::shared_ptr<LanceFile> auxiliary, IvfModel ivf, QuantizerModel quantizer,
+                 std::vector<StoredColumn> columns)
       : auxiliary_(std::move(auxiliary)),
         ivf_(std::move(ivf)),
-        pq_(std::move(pq)),
-        row_ids_(row_ids),
-        codes_(codes) {}
+        quantizer_(std::move(quantizer)),
+        columns_(std::move(columns)) {}
 
   const IvfModel& ivf() const override { return ivf_; }
-  const PqCodebook* pq() const override { return pq_.has_value() ? &*pq_ : nullptr; }
+  const QuantizerModel& quantizer() const override { return quantizer_; }
   uint32_t dim() const override { return static_cast<uint32_t>(ivf_.centroids.cols); }
 
   arrow::Result<PartitionRows> ReadPartition(uint64_t partition) override;
@@ -93,9 +177,8 @@ class IndexFilesImpl final : public IndexFiles {
 
   const std::shared_ptr<LanceFile> auxiliary_;
   const IvfModel ivf_;
-  const std::optional<PqCodebook> pq_;
-  const Field* const row_ids_;  // both point into the schema of auxiliary_
-  const Field* const codes_;
+  const QuantizerModel quantizer_;
+  const std::vector<StoredColumn> columns_;
 };
 
 arrow::Result<PartitionRows> IndexFilesImpl::ReadPartition(uint64_t partition) {
@@ -105,10 +188,13 @@ arrow::Result<PartitionRows> IndexFilesImpl::ReadPartition(uint64_t partition) {
   }
   PartitionRows rows;
   rows.num_rows = ivf_.lengths[partition];
-  rows.code_bytes = code_bytes();
   const RowRange range{ivf_.offsets[partition], ivf_.offsets[partition] + rows.num_rows};
-  ARROW_ASSIGN_OR_RAISE(rows.row_ids, ReadBytes(*row_ids_, range, sizeof(uint64_t)));
-  ARROW_ASSIGN_OR_RAISE(rows.codes, ReadBytes(*codes_, range, rows.code_bytes));
+  for (const StoredColumn& column : columns_) {
+    ARROW_ASSIGN_OR_RAISE(rows.*column.target, ReadBytes(*column.field, range, column.row_bytes));
+    if (column.target == &PartitionRows::codes) {
+      rows.code_bytes = static_cast<uint32_t>(column.row_bytes);
+    }
+  }
   return rows;
 }
 
@@ -199,9 +285,39 @@ const char* ElementTypeName(ElementType type) {
   return "uint8";
 }
 
+std::optional<IndexKind> ParseIndexKind(std::string_view type) {
+  for (const NamedKind& named : kKinds) {
+    if (named.type == type) return named.kind;
+  }
+  return std::nullopt;
+}
+
+std::string IndexTypeNames() {
+  std::string names;
+  for (const NamedKind& named : kKinds) {
+    if (!names.empty()) names += &named == std::end(kKinds) - 1 ? " and " : ", ";
+    names += named.type;
+  }
+  return names;
+}
+
+uint64_t PartitionRows::size_bytes() const {
+  int64_t bytes = 0;
+  for (const auto* buffer : {&row_ids, &codes, &ex_codes, &add_factors, &scale_factors}) {
+    if (*buffer != nullptr) bytes += (*buffer)->size();
+  }
+  return static_cast<uint64_t>(bytes);
+}
+
 uint32_t IndexFiles::code_bytes() const {
-  const PqCodebook* codebook = pq();
-  if (codebook != nullptr) return codebook->num_sub_vectors * codebook->num_bits / 8;
+  if (const auto* pq = std::get_if<PqCodebook>(&quantizer())) {
+    return pq->num_sub_vectors * pq->num_bits / 8;
+  }
+  if (std::holds_alternative<SqModel>(quantizer())) return dim();
+  if (const auto* rq = std::get_if<RqModel>(&quantizer())) {
+    constexpr uint32_t kFactorBytes = 2 * sizeof(float);
+    return dim() / 8 + RqExCodeBytes(dim(), rq->ex_bits()) + kFactorBytes;
+  }
   return dim() * ElementBytes(ivf().centroids.type);
 }
 
@@ -217,20 +333,14 @@ arrow::Result<std::shared_ptr<IndexFiles>> IndexFiles::Open(
 arrow::Result<std::shared_ptr<IndexFiles>> IndexFiles::Assemble(
     const std::shared_ptr<LanceFile>& index, std::shared_ptr<LanceFile> auxiliary) {
   ARROW_ASSIGN_OR_RAISE(IvfModel ivf, ReadIvfModel(*index, *auxiliary));
-  ARROW_ASSIGN_OR_RAISE(const Field* row_ids, FindRowIds(*auxiliary));
-  std::optional<PqCodebook> pq;
-  const Field* codes = nullptr;
-  if (ivf.index_type == "IVF_PQ") {
-    ARROW_ASSIGN_OR_RAISE(pq, ReadPqCodebook(*auxiliary, ivf));
-    const uint32_t code_bytes = pq->num_sub_vectors * pq->num_bits / 8;
-    ARROW_ASSIGN_OR_RAISE(codes, FindCodes(*auxiliary, kPqColumn, ElementType::kUint8, code_bytes));
-  } else {
-    ARROW_RETURN_NOT_OK(CheckFlatStorage(*auxiliary, ivf));
-    ARROW_ASSIGN_OR_RAISE(codes, FindCodes(*auxiliary, kFlatColumn, ivf.centroids.type,
-                                           static_cast<uint32_t>(ivf.centroids.cols)));
+  if (ivf.kind.has_graph) {
+    return base::NotSupported("Index ", index->path(), " is of type ", ivf.index_type,
+                              ": its graph isn't read");
   }
-  return std::make_shared<IndexFilesImpl>(std::move(auxiliary), std::move(ivf), std::move(pq),
-                                          row_ids, codes);
+  ARROW_ASSIGN_OR_RAISE(QuantizerModel quantizer, ReadQuantizer(*auxiliary, ivf));
+  ARROW_ASSIGN_OR_RAISE(auto columns, FindColumns(*auxiliary, ivf, quantizer));
+  return std::make_shared<IndexFilesImpl>(std::move(auxiliary), std::move(ivf),
+                                          std::move(quantizer), std::move(columns));
 }
 
 }  // namespace kinjo::format

@@ -4,7 +4,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 #include "arrow/buffer.h"
@@ -30,9 +33,24 @@ struct Tensor {
   std::shared_ptr<arrow::Buffer> data;
 };
 
+/// How rows are coded.
+enum class QuantizerKind : uint8_t { kFlat, kPq, kSq, kRq };
+
+/// What an index type such as "IVF_HNSW_PQ" says.
+struct IndexKind {
+  QuantizerKind quantizer = QuantizerKind::kFlat;
+  bool has_graph = false;  ///< HNSW: a graph over the rows of each partition
+};
+
+/// Nothing for a type that isn't read.
+std::optional<IndexKind> ParseIndexKind(std::string_view type);
+/// The types that ParseIndexKind knows, for messages.
+std::string IndexTypeNames();
+
 /// The IVF model: one centroid a partition, and where each partition's rows lie in auxiliary.idx.
 struct IvfModel {
   std::string index_type;         ///< "IVF_FLAT", "IVF_PQ", ...
+  IndexKind kind;                 ///< what index_type says
   std::string distance_type;      ///< as stored: "l2", "cosine", "dot", "hamming"
   Tensor centroids;               ///< [num_partitions, dim]
   std::vector<uint64_t> offsets;  ///< first row of each partition
@@ -40,6 +58,9 @@ struct IvfModel {
       lengths;  ///< rows of each partition; offsets + lengths stay within the file
   uint64_t num_partitions() const { return lengths.size(); }
 };
+
+/// Codes are the vectors themselves, in the element type of the centroids.
+struct FlatModel {};
 
 /// Product quantizer: value (m, k, j) of the codebook is at (m * 2^num_bits + k) * (dim /
 /// num_sub_vectors) + j.
@@ -51,17 +72,50 @@ struct PqCodebook {
   Tensor codebook;         ///< rows = num_sub_vectors * 2^num_bits, cols = dim / num_sub_vectors
 };
 
-/// The rows of one partition as stored. For PQ `codes` has code_bytes planes of num_rows bytes when
-/// transposed, else num_rows rows of code_bytes; for FLAT it has num_rows * dim elements.
+/// Scalar quantizer of 8 bits: a byte says where an element lies between two finite bounds, start
+/// not above end.
+struct SqModel {
+  double start = 0;
+  double end = 0;
+};
+
+/// RaBitQ: a sign bit and num_bits - 1 more bits for each element of the rotated residual. The
+/// rotation is either fast (`signs`) or a matrix.
+struct RqModel {
+  uint32_t num_bits = 1;       ///< 1 to 9
+  bool packed = true;          ///< sign bits are stored in permuted blocks of 32 rows
+  std::vector<uint8_t> signs;  ///< four rounds of ceil(dim / 8) bytes; empty for a matrix
+  Tensor matrix;               ///< [dim, dim] of float16, float32 or float64; no data when fast
+  uint32_t ex_bits() const { return num_bits - 1; }
+};
+
+/// The quantizer of a segment; its alternatives are in the order of QuantizerKind.
+using QuantizerModel = std::variant<FlatModel, PqCodebook, SqModel, RqModel>;
+
+/// The rows of one partition as stored. `codes`: for PQ code_bytes planes of num_rows bytes when
+/// transposed, else num_rows rows of code_bytes; for FLAT num_rows * dim elements; for SQ rows of
+/// dim bytes; for RQ the sign bits, dim / 8 bytes a row, as docs/format/index-file.md lays them
+/// out. The buffers after it are null but for RQ.
 struct PartitionRows {
   uint64_t num_rows = 0;
   std::shared_ptr<arrow::Buffer> row_ids;  ///< num_rows uint64
   std::shared_ptr<arrow::Buffer> codes;
-  uint32_t code_bytes = 0;  ///< bytes of one row
+  uint32_t code_bytes = 0;                       ///< bytes of one row in `codes`
+  std::shared_ptr<arrow::Buffer> ex_codes;       ///< rows of the other bits; null for one bit
+  std::shared_ptr<arrow::Buffer> add_factors;    ///< num_rows floats: those of all bits
+  std::shared_ptr<arrow::Buffer> scale_factors;  ///< the same
+
+  /// Of all buffers.
+  uint64_t size_bytes() const;
 };
 
-/// An open segment. Immutable; thread-safe. Legacy files, `lance:pca`, and quantizers other than
-/// FLAT and PQ are `not_supported`, by name.
+/// Bytes of one row in the ex codes of RQ: for each block of 64 elements 8 bytes a bit.
+constexpr uint32_t RqExCodeBytes(uint32_t dim, uint32_t ex_bits) {
+  return (dim + 63) / 64 * 8 * ex_bits;
+}
+
+/// An open segment. Immutable; thread-safe. Legacy files, `lance:pca`, unknown types and odd forms
+/// of known ones are `not_supported`, by name.
 class IndexFiles {
  public:
   /// `directory` is `_indices/<uuid>`.
@@ -73,15 +127,14 @@ class IndexFiles {
   virtual ~IndexFiles() = default;
 
   virtual const IvfModel& ivf() const = 0;
-  /// Null unless the quantizer is PQ.
-  virtual const PqCodebook* pq() const = 0;
+  virtual const QuantizerModel& quantizer() const = 0;
   /// Vector width in elements.
   virtual uint32_t dim() const = 0;
 
   /// Reads one partition: only its rows' bytes (to the chunk).
   virtual arrow::Result<PartitionRows> ReadPartition(uint64_t partition) = 0;
 
-  /// Bytes of one row's code.
+  /// Bytes of one row's code, in all columns.
   uint32_t code_bytes() const;
   /// The least that ReadPartition has to read: the row ids and codes of the partition's rows.
   uint64_t partition_bytes(uint64_t partition) const {

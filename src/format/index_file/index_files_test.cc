@@ -98,7 +98,7 @@ TEST(IndexFiles, ReadsAFlatIndex) {
   EXPECT_EQ(index->ivf().centroids.rows, 3u);
   EXPECT_EQ(index->ivf().centroids.cols, 4u);
   EXPECT_EQ(index->ivf().centroids.type, ElementType::kFloat32);
-  EXPECT_EQ(index->pq(), nullptr);
+  EXPECT_TRUE(std::holds_alternative<FlatModel>(index->quantizer()));
   EXPECT_EQ(index->dim(), 4u);
   EXPECT_EQ(index->code_bytes(), 16u);
   EXPECT_EQ(index->partition_bytes(2), 3u * 24);
@@ -112,7 +112,7 @@ TEST(IndexFiles, ReadsAFlatIndex) {
 
 TEST(IndexFiles, ReadsAPqIndex) {
   const auto index = PqFiles().Assemble().ValueOrDie();
-  const PqCodebook* pq = index->pq();
+  const auto* pq = std::get_if<PqCodebook>(&index->quantizer());
   ASSERT_NE(pq, nullptr);
   EXPECT_EQ(pq->num_bits, 4u);
   EXPECT_EQ(pq->num_sub_vectors, 4u);
@@ -148,7 +148,7 @@ void ExpectCode(base::ErrorCode code, Files files, const Change& change, const c
 }
 
 TEST(IndexFiles, OtherKindsAreNotSupportedByName) {
-  for (const char* type : {"IVF_SQ", "IVF_RQ", "IVF_HNSW_FLAT", "IVF_HNSW_PQ", "IVF_NEW"}) {
+  for (const char* type : {"IVF_HNSW_FLAT", "IVF_HNSW_RQ", "IVF_NEW"}) {
     const arrow::Status status = CommonFiles(type).Assemble().status();
     EXPECT_EQ(base::CodeOf(status), base::ErrorCode::kNotSupported);
     EXPECT_NE(base::MessageOf(status).find(type), std::string::npos);

@@ -26,14 +26,6 @@ const std::string* FindMetadata(const LanceFile& file, const char* key) {
   return found == file.schema().metadata.end() ? nullptr : &found->second;
 }
 
-arrow::Result<std::string> GetMetadata(const LanceFile& file, const char* key) {
-  const std::string* value = FindMetadata(file, key);
-  if (value == nullptr) {
-    return base::Corrupt(file.path(), 0, "The index file has no metadata `", key, "`");
-  }
-  return *value;
-}
-
 std::string LowerCase(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -126,67 +118,59 @@ arrow::Status ReadCentroids(LanceFile& index, IvfModel* model) {
   return arrow::Status::OK();
 }
 
-arrow::Status ReadPartitionLengths(LanceFile& auxiliary, IvfModel* model) {
-  const std::string& path = auxiliary.path();
-  ARROW_ASSIGN_OR_RAISE(const auto bytes, ReadIvfBuffer(auxiliary));
-  ARROW_ASSIGN_OR_RAISE(proto::IvfMessage ivf, proto::ParseIvf(View(*bytes), path));
-  if (ivf.lengths.size() != model->centroids.rows) {
-    return base::Corrupt(path, 0, "The index has ", model->centroids.rows, " centroids but ",
+// As ReadRowExtents; `path` names the file.
+arrow::Result<RowExtents> MakeExtents(proto::IvfMessage ivf, uint64_t num_partitions,
+                                      uint64_t num_rows, const std::string& path) {
+  if (ivf.lengths.size() != num_partitions) {
+    return base::Corrupt(path, 0, "The index has ", num_partitions, " centroids but ",
                          ivf.lengths.size(), " partitions");
   }
-  model->lengths.assign(ivf.lengths.begin(), ivf.lengths.end());
+  RowExtents extents;
+  extents.lengths.assign(ivf.lengths.begin(), ivf.lengths.end());
   if (ivf.offsets.empty()) {
     uint64_t next = 0;  // lengths are 32-bit and fewer than 2^31: the sum fits
-    for (const uint64_t length : model->lengths) {
+    for (const uint64_t length : extents.lengths) {
       ivf.offsets.push_back(next);
       next += length;
     }
   }
-  if (ivf.offsets.size() != model->lengths.size()) {
-    return base::Corrupt(path, 0, "The index has ", model->lengths.size(), " partitions but ",
+  if (ivf.offsets.size() != extents.lengths.size()) {
+    return base::Corrupt(path, 0, "The index has ", extents.lengths.size(), " partitions but ",
                          ivf.offsets.size(), " offsets");
   }
-  model->offsets = std::move(ivf.offsets);
-  const uint64_t num_rows = auxiliary.num_rows();
-  for (size_t i = 0; i < model->lengths.size(); ++i) {
-    if (model->offsets[i] > num_rows || model->lengths[i] > num_rows - model->offsets[i]) {
+  extents.offsets = std::move(ivf.offsets);
+  for (size_t i = 0; i < extents.lengths.size(); ++i) {
+    if (extents.offsets[i] > num_rows || extents.lengths[i] > num_rows - extents.offsets[i]) {
       return base::Corrupt(path, 0, "Partition ", i, " of the index has rows from ",
-                           model->offsets[i], ", ", model->lengths[i],
+                           extents.offsets[i], ", ", extents.lengths[i],
                            " of them, but the file has ", num_rows);
     }
   }
-  return arrow::Status::OK();
-}
-
-arrow::Status CheckPqShape(const PqStorageMetadata& storage, const IvfModel& ivf,
-                           const std::string& path) {
-  if (storage.num_bits != 4 && storage.num_bits != 8) {
-    return base::NotSupported("Index ", path, " has PQ codes of ", storage.num_bits,
-                              " bits; 4 and 8 are read");
-  }
-  if (storage.dim != ivf.centroids.cols) {
-    return base::Corrupt(path, 0, "The PQ quantizer of the index is for vectors of width ",
-                         storage.dim, ", its centroids have ", ivf.centroids.cols);
-  }
-  if (storage.num_sub_vectors == 0 || storage.num_sub_vectors > storage.dim) {
-    return base::Corrupt(path, 0, "The PQ quantizer of the index has ", storage.num_sub_vectors,
-                         " sub-vectors for width ", storage.dim);
-  }
-  if (storage.dim % storage.num_sub_vectors != 0) {
-    return base::NotSupported("Index ", path, " has ", storage.num_sub_vectors,
-                              " sub-vectors, which don't divide its width ", storage.dim,
-                              ": rebuild the index");
-  }
-  if (storage.num_bits == 4 && storage.num_sub_vectors % 2 != 0) {
-    return base::Corrupt(path, 0,
-                         "The 4-bit PQ quantizer of the index has an odd number of "
-                         "sub-vectors: ",
-                         storage.num_sub_vectors);
-  }
-  return arrow::Status::OK();
+  return extents;
 }
 
 }  // namespace
+
+arrow::Result<std::string> GetMetadata(const LanceFile& file, const char* key) {
+  const std::string* value = FindMetadata(file, key);
+  if (value == nullptr) {
+    return base::Corrupt(file.path(), 0, "The index file has no metadata `", key, "`");
+  }
+  return *value;
+}
+
+arrow::Result<Tensor> ReadTensor(LanceFile& file, uint64_t number, const char* what) {
+  ARROW_ASSIGN_OR_RAISE(const auto bytes, ReadNumberedBuffer(file, number, what));
+  ARROW_ASSIGN_OR_RAISE(const proto::TensorMessage message,
+                        proto::ParseTensor(View(*bytes), file.path()));
+  return ToTensor(message, what, file.path());
+}
+
+arrow::Result<RowExtents> ReadRowExtents(LanceFile& file, uint64_t num_partitions) {
+  ARROW_ASSIGN_OR_RAISE(const auto bytes, ReadIvfBuffer(file));
+  ARROW_ASSIGN_OR_RAISE(proto::IvfMessage ivf, proto::ParseIvf(View(*bytes), file.path()));
+  return MakeExtents(std::move(ivf), num_partitions, file.num_rows(), file.path());
+}
 
 arrow::Result<IvfModel> ReadIvfModel(LanceFile& index, LanceFile& auxiliary) {
   IvfModel model;
@@ -194,10 +178,12 @@ arrow::Result<IvfModel> ReadIvfModel(LanceFile& index, LanceFile& auxiliary) {
   ARROW_ASSIGN_OR_RAISE(IndexTypeMetadata type, ParseIndexType(text, index.path()));
   model.index_type = std::move(type.type);
   model.distance_type = std::move(type.distance_type);
-  if (model.index_type != "IVF_FLAT" && model.index_type != "IVF_PQ") {
-    return base::NotSupported("Index ", index.path(), " is of type ", model.index_type,
-                              "; IVF_FLAT and IVF_PQ are read");
+  const std::optional<IndexKind> kind = ParseIndexKind(model.index_type);
+  if (!kind.has_value()) {
+    return base::NotSupported("Index ", index.path(), " is of type ", model.index_type, "; ",
+                              IndexTypeNames(), " are read");
   }
+  model.kind = *kind;
   if (FindMetadata(index, "lance:pca") != nullptr ||
       FindMetadata(auxiliary, "lance:pca") != nullptr) {
     return base::NotSupported("Index ", index.path(),
@@ -209,46 +195,10 @@ arrow::Result<IvfModel> ReadIvfModel(LanceFile& index, LanceFile& auxiliary) {
                          "` in auxiliary.idx but `", model.distance_type, "` in index.idx");
   }
   ARROW_RETURN_NOT_OK(ReadCentroids(index, &model));
-  ARROW_RETURN_NOT_OK(ReadPartitionLengths(auxiliary, &model));
+  ARROW_ASSIGN_OR_RAISE(RowExtents extents, ReadRowExtents(auxiliary, model.centroids.rows));
+  model.offsets = std::move(extents.offsets);
+  model.lengths = std::move(extents.lengths);
   return model;
-}
-
-arrow::Result<PqCodebook> ReadPqCodebook(LanceFile& auxiliary, const IvfModel& ivf) {
-  const std::string& path = auxiliary.path();
-  ARROW_ASSIGN_OR_RAISE(const std::string text, GetMetadata(auxiliary, "storage_metadata"));
-  ARROW_ASSIGN_OR_RAISE(const PqStorageMetadata storage, ParsePqStorage(text, path));
-  ARROW_RETURN_NOT_OK(CheckPqShape(storage, ivf, path));
-  ARROW_ASSIGN_OR_RAISE(const auto bytes,
-                        ReadNumberedBuffer(auxiliary, storage.codebook_position, "PQ codebook"));
-  ARROW_ASSIGN_OR_RAISE(const proto::TensorMessage message, proto::ParseTensor(View(*bytes), path));
-  PqCodebook pq{.num_bits = storage.num_bits,
-                .num_sub_vectors = storage.num_sub_vectors,
-                .dim = storage.dim,
-                .transposed = storage.transposed};
-  ARROW_ASSIGN_OR_RAISE(pq.codebook, ToTensor(message, "PQ codebook", path));
-  const uint64_t entries = uint64_t{1} << storage.num_bits;
-  if (pq.codebook.type != ivf.centroids.type || pq.codebook.type == ElementType::kUint8 ||
-      pq.codebook.rows != entries || pq.codebook.cols != storage.dim) {
-    return base::Corrupt(path, 0, "The PQ codebook of the index is ", pq.codebook.rows, " x ",
-                         pq.codebook.cols, " of ", ElementTypeName(pq.codebook.type),
-                         " where it should be ", entries, " x ", storage.dim, " of ",
-                         ElementTypeName(ivf.centroids.type));
-  }
-  // The shape says [entries, dim]; the elements lie as [num_sub_vectors][entries][dim / M].
-  pq.codebook.rows = entries * storage.num_sub_vectors;
-  pq.codebook.cols = storage.dim / storage.num_sub_vectors;
-  return pq;
-}
-
-arrow::Status CheckFlatStorage(LanceFile& auxiliary, const IvfModel& ivf) {
-  ARROW_ASSIGN_OR_RAISE(const std::string text, GetMetadata(auxiliary, "storage_metadata"));
-  ARROW_ASSIGN_OR_RAISE(const FlatStorageMetadata storage,
-                        ParseFlatStorage(text, auxiliary.path()));
-  if (storage.dim != ivf.centroids.cols) {
-    return base::Corrupt(auxiliary.path(), 0, "The index stores vectors of width ", storage.dim,
-                         ", its centroids have ", ivf.centroids.cols);
-  }
-  return arrow::Status::OK();
 }
 
 }  // namespace kinjo::format
