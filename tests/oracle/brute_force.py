@@ -14,6 +14,8 @@ def vector_array(values, element=None):
 
 def all_distances(left, right, metric):
     """[left, right] distances in float64; NaN where a pair can't match."""
+    if metric == "hamming":
+        return np.stack([np.bitwise_count(right ^ row).sum(axis=1) for row in left]).astype("f8")
     left, right = np.asarray(left, np.float64), np.asarray(right, np.float64)
     if metric == "l2":
         distances = np.stack([((right - row) ** 2).sum(axis=1) for row in left])
