@@ -22,6 +22,8 @@ class IvfSegment;
 
 namespace kinjo::dataset {
 
+class RowMask;
+
 /// (fragment id << 32) | physical row offset.
 using RowAddress = uint64_t;
 
@@ -76,6 +78,9 @@ struct ScanOptions {
   /// Fragments to read; nothing = all.
   std::optional<std::vector<uint64_t>> fragment_ids;
   int64_t batch_rows = 8192;  ///< at most this many physical rows a batch
+  /// Rows to read, deleted ones left out; null = all. A batch then has at most `batch_rows` of
+  /// them, however far apart they lie.
+  std::shared_ptr<const RowMask> rows;
 };
 
 /// An open snapshot. Immutable; thread-safe; keeps answering for its version while writers go on.

@@ -5,6 +5,23 @@
 
 namespace kinjo::dataset {
 
+uint64_t FragmentScan::NextRanges(const Fragment& fragment, std::vector<format::RowRange>* ranges) {
+  if (rows_ == nullptr) {
+    const uint64_t begin = row_;
+    row_ += std::min(batch_rows_, fragment.physical_rows() - row_);
+    return fragment.dead().AppendLiveRanges(begin, row_, ranges);
+  }
+  std::vector<format::RowRange> wanted;
+  row_ = std::min(rows_->AppendRanges(fragment.id(), row_, batch_rows_, &wanted),
+                  fragment.physical_rows());
+  uint64_t rows = 0;
+  for (const format::RowRange& range : wanted) {
+    const uint64_t end = std::min(range.end, fragment.physical_rows());
+    if (range.begin < end) rows += fragment.dead().AppendLiveRanges(range.begin, end, ranges);
+  }
+  return rows;
+}
+
 arrow::Result<ScanBatch> FragmentScan::Next() {
   std::vector<format::RowRange> ranges;
   uint64_t rows = 0;
@@ -13,10 +30,8 @@ arrow::Result<ScanBatch> FragmentScan::Next() {
   while (rows == 0) {
     if (fragment_ == fragments_.size()) return ScanBatch{};
     fragment = fragments_[fragment_];
-    const uint64_t end = row_ + std::min(batch_rows_, fragment->physical_rows() - row_);
     ranges.clear();
-    rows = fragment->dead().AppendLiveRanges(row_, end, &ranges);
-    row_ = end;
+    rows = NextRanges(*fragment, &ranges);
     if (row_ == fragment->physical_rows()) {
       ++fragment_;
       row_ = 0;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dataset/dataset.h"
+#include "format/file/lance_file.h"
 
 namespace kinjo::dataset {
 
@@ -24,11 +25,16 @@ class RowMask {
   RowMask(RowMask&&) noexcept;
   RowMask& operator=(RowMask&&) noexcept;
 
+  RowMask Clone() const;
+
   void Add(RowAddress address);
+  /// Adds rows in any order; runs of one fragment are fastest.
+  void Add(std::span<const RowAddress> addresses);
   /// Adds [begin, end) of one fragment's rows.
   void AddRange(RowAddress begin, RowAddress end);
   void IntersectWith(const RowMask& other);
   void UniteWith(const RowMask& other);
+  void Subtract(const RowMask& other);
 
   bool Contains(RowAddress address) const;
   /// Rows in the set.
@@ -36,9 +42,17 @@ class RowMask {
   /// Rows of one fragment in the set.
   uint64_t count_in(uint64_t fragment_id) const;
   int64_t size_bytes() const;
+  /// The rows of some fragments alone.
+  RowMask InFragments(std::span<const uint64_t> fragment_ids) const;
 
   /// Calls visit(address) for each row, rising, until it gives false.
   void ForEach(const std::function<bool(RowAddress)>& visit) const;
+
+  /// Appends the runs of the first `rows_max` rows of one fragment from row `begin` on; gives the
+  /// row after them that is in the set too, or kNoMoreRows.
+  uint64_t AppendRanges(uint64_t fragment_id, uint64_t begin, uint64_t rows_max,
+                        std::vector<format::RowRange>* ranges) const;
+  static constexpr uint64_t kNoMoreRows = ~uint64_t{0};
 
  private:
   struct Fragments;

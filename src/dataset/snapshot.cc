@@ -152,7 +152,7 @@ arrow::Result<std::unique_ptr<Scan>> Snapshot::MakeScan(const ScanOptions& optio
   }
   return std::make_unique<FragmentScan>(shared_from_this(), std::move(chosen), std::move(fields),
                                         std::move(schema),
-                                        static_cast<uint64_t>(options.batch_rows));
+                                        static_cast<uint64_t>(options.batch_rows), options.rows);
 }
 
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> Snapshot::Take(
