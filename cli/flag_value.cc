@@ -48,6 +48,11 @@ std::string ReadInteger(const std::string& text, Integer* value) {
   return value->has_value() ? "" : "must be a whole number";
 }
 
+std::string ReadDecimal(const std::string& text, Decimal* value) {
+  *value = ParseNumber<double>(text);
+  return value->has_value() && std::isfinite(**value) ? "" : "must be a number";
+}
+
 std::string ReadBytes(const std::string& text, Bytes* value) {
   const size_t unit_begin = text.find_first_not_of("0123456789.");
   const auto number = ParseNumber<double>(text.substr(0, unit_begin));

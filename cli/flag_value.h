@@ -10,6 +10,8 @@ namespace kinjo::cli {
 
 std::string ReadText(const std::string& text, Text* value);
 std::string ReadInteger(const std::string& text, Integer* value);
+/// A finite number.
+std::string ReadDecimal(const std::string& text, Decimal* value);
 /// A whole or decimal number with a unit: B, KB, MB, GB, TB (thousands), KiB, MiB, GiB, TiB.
 std::string ReadBytes(const std::string& text, Bytes* value);
 /// "LO,HI"; an empty end is open.

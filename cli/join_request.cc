@@ -29,6 +29,10 @@ JoinOptions OptionsOf(const Flags& flags) {
   options.right_version = flags.right_version;
   options.memory_limit_bytes = flags.memory_limit;
   options.threads = flags.threads;
+  options.where = flags.where.value_or("");
+  options.ef = flags.ef;
+  options.search_effort = flags.search_effort;
+  options.approx_mode = flags.approx_mode.value_or(options.approx_mode);
   return options;
 }
 

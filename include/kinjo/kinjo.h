@@ -208,6 +208,10 @@ typedef struct kinjo_join_options {
   int64_t right_version;      /* of the right dataset; KINJO_UNSET: the latest */
   int64_t memory_limit_bytes; /* KINJO_UNSET: half of what this process may use */
   int64_t threads;            /* KINJO_UNSET: those that this process may use */
+  const char* where;          /* SQL predicate over right columns; NULL: every row */
+  int64_t ef;                 /* breadth of the search in a graph; KINJO_UNSET: by k */
+  double search_effort;       /* 0 to 1, of the first round: 0.5 is the adaptive one; NaN: unset */
+  const char* approx_mode;    /* of IVF_RQ: "fast", "normal" (also NULL) or "accurate" */
 } kinjo_join_options;
 
 KINJO_EXPORT void kinjo_join_options_init(kinjo_join_options* options, size_t struct_size);

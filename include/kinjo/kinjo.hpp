@@ -297,6 +297,10 @@ struct JoinOptions {
   std::optional<int64_t> right_version;
   std::optional<int64_t> memory_limit_bytes;
   std::optional<int64_t> threads;
+  std::string where;
+  std::optional<int64_t> ef;
+  std::optional<double> search_effort;
+  std::string approx_mode = "normal";
 };
 
 /// Must not throw: it is called through C.
@@ -484,6 +488,10 @@ class Join {
     raw.right_version = detail::OrUnset(options.right_version);
     raw.memory_limit_bytes = detail::OrUnset(options.memory_limit_bytes);
     raw.threads = detail::OrUnset(options.threads);
+    raw.where = detail::OrNull(options.where);
+    raw.ef = detail::OrUnset(options.ef);
+    if (options.search_effort) raw.search_effort = *options.search_effort;
+    raw.approx_mode = options.approx_mode.c_str();
     return call(raw);
   }
 

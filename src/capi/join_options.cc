@@ -1,5 +1,8 @@
 #include "capi/join_options.h"
 
+#include <cmath>
+#include <limits>
+
 #include "capi/optional_number.h"
 #include "capi/wall.h"
 
@@ -19,6 +22,8 @@ kinjo_join_options JoinDefaults() {
   options.right_version = KINJO_UNSET;
   options.memory_limit_bytes = KINJO_UNSET;
   options.threads = KINJO_UNSET;
+  options.ef = KINJO_UNSET;
+  options.search_effort = std::numeric_limits<double>::quiet_NaN();
   return options;
 }
 
@@ -35,6 +40,13 @@ arrow::Result<std::optional<kernels::Metric>> ToMetric(const std::string& word) 
   const std::optional<kernels::Metric> metric = kernels::ParseMetric(word);
   if (metric) return metric;
   return base::Invalid("metric is '", word, "'; it must be l2, cosine, dot or hamming");
+}
+
+arrow::Result<join::ApproxMode> ToApproxMode(const std::string& word) {
+  if (word.empty() || word == "normal") return join::ApproxMode::kNormal;
+  if (word == "fast") return join::ApproxMode::kFast;
+  if (word == "accurate") return join::ApproxMode::kAccurate;
+  return base::Invalid("approx_mode is '", word, "'; it must be fast, normal or accurate");
 }
 
 void SetIndex(const std::string& word, join::JoinOptions* options) {
@@ -95,6 +107,10 @@ arrow::Result<join::JoinOptions> ToJoinOptions(const kinjo_join_options* options
                         OptionalVersion("right_version", given.right_version));
   result.memory_limit_bytes = OptionalNumber(given.memory_limit_bytes);
   result.threads = OptionalNumber(given.threads);
+  result.where = TextOf(given.where);
+  result.ef = OptionalNumber(given.ef);
+  if (!std::isnan(given.search_effort)) result.search_effort = given.search_effort;
+  ARROW_ASSIGN_OR_RAISE(result.approx_mode, ToApproxMode(TextOf(given.approx_mode)));
   return result;
 }
 

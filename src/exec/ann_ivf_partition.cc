@@ -26,6 +26,11 @@ arrow::Status AnnIvfPartition::Rank(
   });
 }
 
+// Rises with `adaptive`.
+int64_t AnnIvfPartition::FirstRoundOf(const ProbeLimits& limits, int64_t adaptive) const {
+  return index::EffortProbeCount(limits.effort.value_or(0.5), adaptive, limits.minimum, limit_);
+}
+
 void AnnIvfPartition::CountFirstRound(int64_t k, const ProbeLimits& limits) {
   std::vector<float> distances;
   for (size_t i = 0; i < ranked_.size(); ++i) {
@@ -33,8 +38,7 @@ void AnnIvfPartition::CountFirstRound(int64_t k, const ProbeLimits& limits) {
     if (!limits.nprobes.has_value()) {
       distances.clear();
       for (const index::RankedPartition& ranked : ranked_[i]) distances.push_back(ranked.distance);
-      count = std::clamp(index::AdaptiveProbeCount(segment_->metric(), k, distances),
-                         std::min(limits.minimum, limit_), limit_);
+      count = FirstRoundOf(limits, index::AdaptiveProbeCount(segment_->metric(), k, distances));
     }
     first_round_[i] = std::min(count, static_cast<int64_t>(ranked_[i].size()));
     first_round_max_ = std::max(first_round_max_, first_round_[i]);
@@ -50,9 +54,11 @@ arrow::Status AnnIvfPartition::Start(std::span<const double> vectors, int64_t k,
   first_round_max_ = 0;
   int64_t depth = limit_;
   if (!limits.nprobes.has_value()) {
-    depth = std::max(limits.minimum, index::AdaptiveProbeCap(segment_->metric(), k));
+    // The adaptive rule itself looks at as many ranks as it may take.
+    const int64_t cap = index::AdaptiveProbeCap(segment_->metric(), k);
+    depth = std::min(limit_, std::max(cap, FirstRoundOf(limits, cap)));
   }
-  ARROW_RETURN_NOT_OK(Rank(queries_, std::min(depth, limit_), &ranked_));
+  ARROW_RETURN_NOT_OK(Rank(queries_, depth, &ranked_));
   CountFirstRound(k, limits);
   visited_ = first_round_;
   return arrow::Status::OK();

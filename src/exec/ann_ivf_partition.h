@@ -21,6 +21,7 @@ struct ProbeLimits {
   std::optional<int64_t> nprobes;  ///< exactly so many, no late search
   int64_t minimum = 1;             ///< of the first round
   std::optional<int64_t> maximum;  ///< in all
+  std::optional<double> effort;    ///< moves the first round (index::EffortProbeCount)
 };
 
 /// A query visits a partition.
@@ -62,6 +63,7 @@ class AnnIvfPartition {
  private:
   arrow::Status Rank(const index::QueryBlock& queries, int64_t depth,
                      std::vector<std::vector<index::RankedPartition>>* ranked) const;
+  int64_t FirstRoundOf(const ProbeLimits& limits, int64_t adaptive) const;
   void CountFirstRound(int64_t k, const ProbeLimits& limits);
   arrow::Status RankDeeper(const std::vector<uint32_t>& queries);
 

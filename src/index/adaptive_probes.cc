@@ -1,5 +1,6 @@
 // How many partitions the first round visits when the user didn't say: Lance 14's rule, from the
-// spread of the centroid distances, with its measured constants (docs/format/index-file.md).
+// spread of the centroid distances, with its measured constants (docs/format/index-file.md); and
+// how `search_effort` moves that count.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -55,6 +56,8 @@ const ProbeRule* FindRule(kernels::Metric metric, int64_t k) {
   return nullptr;
 }
 
+constexpr double kRounding = 1e-12;
+
 // Where no rule fits: partitions within a multiple of the nearest one's distance.
 int64_t CountWithinMultiple(int64_t k, std::span<const float> ranked) {
   const float multiple = k <= 1 ? 0.6f : k <= 10 ? 7.0f : 81.0f;
@@ -84,6 +87,20 @@ int64_t AdaptiveProbeCount(kernels::Metric metric, int64_t k, std::span<const fl
 int64_t AdaptiveProbeCap(kernels::Metric metric, int64_t k) {
   const ProbeRule* rule = FindRule(metric, k);
   return rule == nullptr ? std::numeric_limits<int64_t>::max() : rule->cap;
+}
+
+int64_t EffortProbeCount(double effort, int64_t adaptive, int64_t minimum, int64_t maximum) {
+  if (maximum <= 0) return 0;
+  const int64_t low = std::clamp<int64_t>(minimum, 1, maximum);
+  const int64_t middle = std::clamp(adaptive, low, maximum);
+  if (effort == 0.5) return middle;
+  const int64_t from = effort < 0.5 ? low : middle;
+  const int64_t to = effort < 0.5 ? middle : maximum;
+  const double share = effort < 0.5 ? 2 * effort : 2 * effort - 1;
+  const auto first = static_cast<double>(from);
+  const double count = first * std::pow(static_cast<double>(to) / first, share);
+  // Powers that are whole but for their rounding mustn't be rounded up, on any machine.
+  return std::clamp(static_cast<int64_t>(std::ceil(count - kRounding * count)), from, to);
 }
 
 }  // namespace kinjo::index

@@ -83,5 +83,43 @@ TEST(AdaptiveProbes, CapManyRanksAreEnough) {
   }
 }
 
+// Lance 14's counts on the dataset of the format notes: 32 partitions, of which the adaptive rule
+// takes 24.
+TEST(EffortProbes, EqualLance) {
+  const std::vector<std::pair<double, int64_t>> counts = {{0, 1},   {.1, 2},   {.25, 5}, {.4, 13},
+                                                          {.5, 24}, {.75, 28}, {.9, 31}, {1, 32}};
+  for (const auto& [effort, count] : counts) {
+    EXPECT_EQ(EffortProbeCount(effort, 24, 1, 32), count) << effort;
+  }
+}
+
+TEST(EffortProbes, RunFromMinimumToMaximum) {
+  EXPECT_EQ(EffortProbeCount(0, 24, 6, 20), 6);
+  EXPECT_EQ(EffortProbeCount(0.25, 24, 6, 54), 12);  // 6 * (24 / 6)^(1/2)
+  EXPECT_EQ(EffortProbeCount(0.75, 24, 6, 54), 36);  // 24 * (54 / 24)^(1/2)
+  EXPECT_EQ(EffortProbeCount(1, 24, 6, 54), 54);
+  EXPECT_EQ(EffortProbeCount(0.5, 24, 6, 20), 20);  // the adaptive count is held between the two
+  EXPECT_EQ(EffortProbeCount(0.5, 24, 30, 40), 30);
+  EXPECT_EQ(EffortProbeCount(0, 24, 100, 32), 32);  // a minimum above the partitions means all
+  EXPECT_EQ(EffortProbeCount(0.3, 24, 1, 0), 0);
+}
+
+TEST(EffortProbes, WholePowersAreNotRoundedUp) {
+  for (int64_t root = 1; root <= 1000; ++root) {
+    EXPECT_EQ(EffortProbeCount(0.25, root * root, 1, INT32_MAX), root);
+    EXPECT_EQ(EffortProbeCount(0.75, 1, 1, root * root), root);
+  }
+}
+
+TEST(EffortProbes, RiseWithTheEffort) {
+  int64_t last = 0;
+  for (int step = 0; step <= 1000; ++step) {
+    const int64_t count = EffortProbeCount(step / 1000.0, 37, 2, 901);
+    EXPECT_GE(count, last);
+    last = count;
+  }
+  EXPECT_EQ(last, 901);
+}
+
 }  // namespace
 }  // namespace kinjo::index

@@ -106,5 +106,9 @@ int64_t AdaptiveProbeCount(kernels::Metric metric, int64_t k, std::span<const fl
 /// The most that AdaptiveProbeCount can answer: as many ranks are worth computing for the first
 /// round.
 int64_t AdaptiveProbeCap(kernels::Metric metric, int64_t k);
+/// The first round that `effort` (in [0, 1]) asks for, where the adaptive rule alone would visit
+/// `adaptive` partitions: geometrically from `minimum` (at 0, not below 1) over `adaptive` (at 0.5)
+/// to `maximum` (at 1). Rises with `effort` and with `adaptive`.
+int64_t EffortProbeCount(double effort, int64_t adaptive, int64_t minimum, int64_t maximum);
 
 }  // namespace kinjo::index

@@ -38,6 +38,7 @@ std::string ProbesText(const JoinPlan& plan) {
   const exec::ProbeLimits& probes = plan.probes;
   if (probes.nprobes.has_value()) return base::Concat(*probes.nprobes);
   std::string text = "adaptive";
+  if (probes.effort.has_value()) text += base::Concat(", search_effort=", *probes.effort);
   if (plan.options.minimum_nprobes.has_value()) {
     text += base::Concat(", minimum_nprobes=", probes.minimum);
   }
@@ -131,9 +132,11 @@ PlanNode SearchNode(const JoinPlan& plan, const JoinReport* report) {
 void AddDetails(const JoinPlan& plan, PlanNode* node) {
   node->details = {{"path", plan.uses_index() ? "index" : "exact"}, {"reason", plan.choice.reason}};
   for (const std::string& other : plan.choice.others) node->details.emplace_back("not", other);
-  if (!plan.uses_index() && (plan.options.nprobes || plan.options.minimum_nprobes ||
-                             plan.options.maximum_nprobes || plan.options.refine_factor)) {
-    node->details.emplace_back("note", "probes and refine_factor have no effect without an index");
+  if (!plan.uses_index() &&
+      (plan.options.nprobes || plan.options.minimum_nprobes || plan.options.maximum_nprobes ||
+       plan.options.refine_factor || plan.options.search_effort || plan.options.ef)) {
+    node->details.emplace_back(
+        "note", "probes, search_effort, ef and refine_factor have no effect without an index");
   }
   const MemoryPlan& memory = plan.memory;
   node->details.emplace_back(

@@ -184,6 +184,36 @@ TEST(IndexJoin, LateSearchFindsKRowsBehindDeletions) {
   EXPECT_GT(few.report.short_rows, 0);
 }
 
+TEST(IndexJoin, SearchEffortMovesTheFirstRound) {
+  const Vectors left = IntegerVectors(40, kDim, 7);
+  auto dataset = MakeDataset(4000, 8, 5000);
+  dataset->AddIndex("vec", "l2", {{0}}, Centroids(40));
+  const auto probes = [&](std::optional<double> effort, int64_t minimum,
+                          std::optional<int64_t> maximum) -> arrow::Result<int64_t> {
+    JoinOptions options = Options(1);
+    options.search_effort = effort;
+    options.minimum_nprobes = minimum;
+    options.maximum_nprobes = maximum;
+    ARROW_ASSIGN_OR_RAISE(const JoinOutcome got, Join(left, dataset, options));
+    return got.report.partitions_probed;
+  };
+  KINJO_ASSERT_RESULT(adaptive, probes({}, 2, {}));
+  EXPECT_GE(adaptive, 40 * 5);  // the rule's floor for k = 1
+  KINJO_ASSERT_RESULT(half, probes(0.5, 2, {}));
+  EXPECT_EQ(half, adaptive);
+  KINJO_ASSERT_RESULT(none, probes(0, 2, {}));
+  EXPECT_EQ(none, 40 * 2);
+  KINJO_ASSERT_RESULT(less, probes(0.3, 2, {}));
+  KINJO_ASSERT_RESULT(more, probes(0.7, 2, {}));
+  EXPECT_GT(less, none);
+  EXPECT_GT(adaptive, less);
+  EXPECT_GT(more, adaptive);
+  KINJO_ASSERT_RESULT(all, probes(1, 2, {}));
+  EXPECT_EQ(all, 40 * 40);
+  KINJO_ASSERT_RESULT(capped, probes(1, 2, 7));
+  EXPECT_EQ(capped, 40 * 7);
+}
+
 TEST(IndexJoin, SameBytesForAnyThreadsAndBlocks) {
   const Vectors left = FloatVectors(211, kDim, 9);
   auto dataset = std::make_shared<MemoryDataset>(FloatVectors(3000, kDim, 10), 1000, kDim);

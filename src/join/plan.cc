@@ -46,6 +46,17 @@ int64_t ElementBytes(arrow::Type::type element) {
   }
 }
 
+// The ranks that a query keeps of a segment's partitions for its first round.
+int64_t RankedAtMost(const exec::ProbeLimits& probes, kernels::Metric metric, int64_t k,
+                     int64_t partitions) {
+  if (probes.nprobes.has_value()) return std::min(partitions, *probes.nprobes);
+  const int64_t cap = index::AdaptiveProbeCap(metric, k);
+  const int64_t maximum = std::min(partitions, probes.maximum.value_or(partitions));
+  const int64_t first_round =
+      index::EffortProbeCount(probes.effort.value_or(0.5), cap, probes.minimum, maximum);
+  return std::min(maximum, std::max(cap, first_round));
+}
+
 MemoryNeeds NeedsOf(const JoinPlan& plan) {
   MemoryNeeds needs;
   needs.limit_bytes = plan.options.memory_limit_bytes.value_or(base::DefaultMemoryLimitBytes());
@@ -63,9 +74,8 @@ MemoryNeeds NeedsOf(const JoinPlan& plan) {
   for (const auto& segment : plan.choice.index->segments) {
     ++needs.segments;
     const int64_t partitions = segment->num_partitions();
-    const int64_t first_round = plan.probes.nprobes.value_or(
-        std::max(plan.probes.minimum, index::AdaptiveProbeCap(plan.metric(), needs.k)));
-    needs.ranked_partitions = std::max(needs.ranked_partitions, std::min(partitions, first_round));
+    needs.ranked_partitions = std::max(
+        needs.ranked_partitions, RankedAtMost(plan.probes, plan.metric(), needs.k, partitions));
     for (int64_t p = 0; p < partitions; ++p) {
       const auto rows = static_cast<int64_t>(segment->partition_rows(p));
       needs.partition_rows_max = std::max(needs.partition_rows_max, rows);
@@ -124,7 +134,8 @@ arrow::Result<std::shared_ptr<const JoinPlan>> MakePlan(std::shared_ptr<tabular:
   ARROW_RETURN_NOT_OK(CheckComparable(plan->left_vector, plan->right_vector, plan->metric()));
   plan->probes = {.nprobes = options.nprobes,
                   .minimum = options.minimum_nprobes.value_or(1),
-                  .maximum = options.maximum_nprobes};
+                  .maximum = options.maximum_nprobes,
+                  .effort = options.search_effort};
   if (options.distance_range.has_value()) {
     plan->range = exec::DistanceRange::HalfOpen(options.distance_range->first,
                                                 options.distance_range->second);

@@ -39,6 +39,29 @@ arrow::Status CheckProbes(const JoinOptions& options) {
   return arrow::Status::OK();
 }
 
+arrow::Status CheckSearchEffort(const JoinOptions& options) {
+  if (!options.search_effort.has_value()) return arrow::Status::OK();
+  const double effort = *options.search_effort;
+  if (!(effort >= 0 && effort <= 1)) {  // also NaN
+    return base::Invalid("search_effort must be from 0 to 1, but is ", effort);
+  }
+  if (options.nprobes.has_value()) {
+    return base::Invalid("search_effort = ", effort, " and nprobes = ", *options.nprobes,
+                         " can't be given together: both say how many partitions are visited");
+  }
+  return arrow::Status::OK();
+}
+
+// A graph search hands on at most `ef` rows.
+arrow::Status CheckEf(const JoinOptions& options) {
+  ARROW_RETURN_NOT_OK(CheckRange("ef", options.ef, 1, kCandidatesMax));
+  const int64_t factor = options.refine_factor.value_or(1);
+  if (options.ef.value_or(INT64_MAX) >= options.k * factor) return arrow::Status::OK();
+  return base::Invalid("ef must be at least k * refine_factor = ", options.k * factor,
+                       ", but ef = ", *options.ef, ", k = ", options.k,
+                       " and refine_factor = ", factor);
+}
+
 arrow::Status CheckDistanceRange(const JoinOptions& options) {
   if (!options.distance_range.has_value()) return arrow::Status::OK();
   const auto [lower, upper] = *options.distance_range;
@@ -63,6 +86,8 @@ arrow::Status ValidateOptions(const JoinOptions& options) {
                          ", but k = ", options.k, " and refine_factor = ", factor);
   }
   ARROW_RETURN_NOT_OK(CheckProbes(options));
+  ARROW_RETURN_NOT_OK(CheckSearchEffort(options));
+  ARROW_RETURN_NOT_OK(CheckEf(options));
   ARROW_RETURN_NOT_OK(CheckDistanceRange(options));
   ARROW_RETURN_NOT_OK(CheckRange("threads", options.threads, 1, kThreadsMax));
   ARROW_RETURN_NOT_OK(CheckRange("memory_limit", options.memory_limit_bytes, 1, INT64_MAX));

@@ -45,6 +45,26 @@ TEST(Validate, NamesTheOptionItsValueAndTheBound) {
          o->maximum_nprobes = 7;
        },
        "nprobes = 5 and maximum_nprobes = 7 can't be given together: nprobes fixes both ends"},
+      {[](JoinOptions* o) { o->ef = 0; }, "ef must be at least 1, but is 0"},
+      {[](JoinOptions* o) {
+         o->ef = 19;
+         o->refine_factor = 2;
+       },
+       "ef must be at least k * refine_factor = 20, but ef = 19, k = 10 and refine_factor = 2"},
+      {[](JoinOptions* o) { o->search_effort = 1.5; },
+       "search_effort must be from 0 to 1, but is 1.5"},
+      {[](JoinOptions* o) { o->search_effort = -0.25; },
+       "search_effort must be from 0 to 1, but is -0.25"},
+      {[](JoinOptions* o) { o->search_effort = std::numeric_limits<double>::infinity(); },
+       "search_effort must be from 0 to 1, but is inf"},
+      {[](JoinOptions* o) { o->search_effort = std::numeric_limits<double>::quiet_NaN(); },
+       "search_effort must be from 0 to 1, but is nan"},
+      {[](JoinOptions* o) {
+         o->search_effort = 0.5;
+         o->nprobes = 4;
+       },
+       "search_effort = 0.5 and nprobes = 4 can't be given together: both say how many partitions "
+       "are visited"},
       {[](JoinOptions* o) { o->threads = 0; }, "threads must be at least 1, but is 0"},
       {[](JoinOptions* o) { o->threads = 5000; }, "threads must be at most 1024, but is 5000"},
       {[](JoinOptions* o) { o->memory_limit_bytes = 0; },
@@ -81,6 +101,14 @@ TEST(Validate, LetsGoodOptionsThrough) {
   options.threads = kThreadsMax;
   options.distance_range = {-std::numeric_limits<float>::infinity(),
                             std::numeric_limits<float>::infinity()};
+  EXPECT_TRUE(ValidateOptions(options).ok());
+  options.search_effort = 1;
+  options.ef = kCandidatesMax;
+  EXPECT_TRUE(ValidateOptions(options).ok());
+  options.search_effort = 0;
+  options.k = 10;
+  options.refine_factor = 3;
+  options.ef = 30;
   EXPECT_TRUE(ValidateOptions(options).ok());
 }
 
