@@ -7,21 +7,57 @@
 
 namespace kinjo::exec {
 
-double CanonicalNorm(const float* row, int64_t dim) {
-  return std::sqrt(kernels::CanonicalDot(row, row, dim));
-}
+namespace {
 
-double CanonicalNorm(const double* row, int64_t dim) {
-  return std::sqrt(kernels::CanonicalDot(row, row, dim));
-}
+// Squares and products of lengths between 2^-e and 2^e are normal doubles, with room for any
+// dimension.
+constexpr int kNormExponentMax = 300;
 
 template <typename T>
-void ExactRows::FindNorms(const VectorRows<T>& rows) {
+double CanonicalNorm(const T* row, int64_t dim) {
+  return std::sqrt(kernels::CanonicalDot(row, row, dim));
+}
+
+bool IsExtreme(double norm) {
+  return !(norm >= std::ldexp(1.0, -kNormExponentMax) && norm <= std::ldexp(1.0, kNormExponentMax));
+}
+
+}  // namespace
+
+double ScaleForCosine(double* row, int64_t dim) {
+  const double norm = CanonicalNorm(row, dim);
+  if (!IsExtreme(norm)) return norm;
+  double largest = 0;
+  for (int64_t j = 0; j < dim; ++j) largest = std::max(largest, std::abs(row[j]));
+  if (largest == 0) return 0;
+  const int exponent = std::ilogb(largest);
+  for (int64_t j = 0; j < dim; ++j) row[j] = std::scalbn(row[j], -exponent);
+  return CanonicalNorm(row, dim);
+}
+
+void ExactRows::FindNorms(const VectorRows<float>& rows) {
   norms_.assign(states_.size(), 0.0);
   for (int64_t i = 0; i < rows.num_rows; ++i) {
     if (states_[i] != VectorState::kValid) continue;
     norms_[i] = CanonicalNorm(rows.row(i), rows.width);
-    if (norms_[i] == 0 || !std::isfinite(norms_[i])) states_[i] = VectorState::kNonFinite;
+    if (norms_[i] == 0) states_[i] = VectorState::kNonFinite;
+  }
+}
+
+void ExactRows::FindNorms(VectorRows<double>* rows) {
+  norms_.assign(states_.size(), 0.0);
+  for (int64_t i = 0; i < rows->num_rows; ++i) {
+    if (states_[i] != VectorState::kValid) continue;
+    norms_[i] = CanonicalNorm(rows->row(i), rows->width);
+    if (IsExtreme(norms_[i])) {
+      if (rows->own.empty()) {
+        rows->own.assign(rows->base, rows->base + rows->num_rows * rows->width);
+        rows->base = rows->own.data();
+        rows->keep.reset();
+      }
+      norms_[i] = ScaleForCosine(rows->own.data() + i * rows->width, rows->width);
+    }
+    if (norms_[i] == 0) states_[i] = VectorState::kNonFinite;
   }
 }
 
@@ -47,7 +83,7 @@ arrow::Result<ExactRows> ExactRows::Read(kernels::Metric metric,
     ARROW_ASSIGN_OR_RAISE(out.doubles_, ReadVectors<double>(array, read));
     out.states_ = out.doubles_.states;
     out.dim_ = out.doubles_.width;
-    if (metric == kernels::Metric::kCosine) out.FindNorms(out.doubles_);
+    if (metric == kernels::Metric::kCosine) out.FindNorms(&out.doubles_);
   }
   return out;
 }

@@ -21,9 +21,10 @@ struct ScorePair {
   uint32_t row;
 };
 
-/// Canonical length of a vector.
-double CanonicalNorm(const float* row, int64_t dim);
-double CanonicalNorm(const double* row, int64_t dim);
+/// Canonical length of a finite vector for cosine, 0 only for the zero vector. Where products with
+/// its elements would vanish or overflow (which no float vector comes near), the vector is first
+/// brought near to length 1 by a power of two, so that its direction keeps its digits.
+double ScaleForCosine(double* row, int64_t dim);
 
 /// Vectors of one array. Immutable after Read; thread-safe.
 class ExactRows {
@@ -41,6 +42,7 @@ class ExactRows {
 
   bool is_float() const { return doubles_.base == nullptr; }
   const float* float_row(int64_t row) const { return floats_.row(row); }
+  /// For cosine as scaled by ScaleForCosine, where that was needed.
   const double* double_row(int64_t row) const { return doubles_.row(row); }
   const uint8_t* bytes_row(int64_t row) const { return bytes_.row(row); }
   /// Length of a row that can match; cosine only.
@@ -50,8 +52,8 @@ class ExactRows {
   void Score(const QueryRows& queries, std::span<const ScorePair> pairs, float* distances) const;
 
  private:
-  template <typename T>
-  void FindNorms(const VectorRows<T>& rows);
+  void FindNorms(const VectorRows<float>& rows);
+  void FindNorms(VectorRows<double>* rows);
   template <typename T>
   void ScoreRows(const VectorRows<T>& rows, const QueryRows& queries,
                  std::span<const ScorePair> pairs, float* distances) const;

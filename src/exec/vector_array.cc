@@ -120,6 +120,42 @@ bool HasNullElement(const arrow::Array& values, RowSpan span) {
   return false;
 }
 
+/// Whether double holds the integer exactly: at most 53 digits between its first and its last one.
+template <typename Integer>
+bool DoubleHolds(Integer value) {
+  auto size = static_cast<uint64_t>(value);
+  if (std::is_signed_v<Integer> && value < 0) size = 0 - size;
+  return size == 0 || size >> std::countr_zero(size) <= uint64_t{1} << 53;
+}
+
+template <typename Integer>
+arrow::Status CheckIntegers(const arrow::Array& array, const VectorRead& read,
+                            const std::vector<VectorState>& states, const uint8_t* values) {
+  const auto* integers = reinterpret_cast<const Integer*>(values);
+  for (int64_t i = 0; i < array.length(); ++i) {
+    if (states[i] != VectorState::kValid) continue;
+    const RowSpan span = SpanOf(array, i);
+    for (int64_t j = span.offset; j < span.offset + span.length; ++j) {
+      if (DoubleHolds(integers[j])) continue;
+      return base::Invalid(read.what, ": row ", read.first_row + i, " has the element ",
+                           integers[j],
+                           ", which is above 2^53 and not exact in float64, the widest type that "
+                           "vectors are compared in; scale or cast the column");
+    }
+  }
+  return arrow::Status::OK();
+}
+
+/// Checks the elements that would lose digits. Narrower integers than 64 bits never do.
+arrow::Status CheckExact(arrow::Type::type element, const arrow::Array& array,
+                         const VectorRead& read, const std::vector<VectorState>& states,
+                         const uint8_t* values) {
+  if (values == nullptr) return arrow::Status::OK();
+  if (element == arrow::Type::INT64) return CheckIntegers<int64_t>(array, read, states, values);
+  if (element == arrow::Type::UINT64) return CheckIntegers<uint64_t>(array, read, states, values);
+  return arrow::Status::OK();
+}
+
 /// Sets the states and the width; checks every row's width.
 template <typename T>
 arrow::Status MarkRows(const arrow::Array& array, const VectorRead& read, VectorRows<T>* out) {
@@ -203,6 +239,8 @@ arrow::Result<VectorRows<T>> ReadVectors(const std::shared_ptr<arrow::Array>& ar
   const arrow::ArrayData& data = *values->data();
   const int byte_width = values->type()->byte_width();
   const uint8_t* bytes = data.buffers[1] == nullptr ? nullptr : data.buffers[1]->data();
+  ARROW_RETURN_NOT_OK(CheckExact(type->element, *array, read, out.states,
+                                 bytes == nullptr ? nullptr : bytes + data.offset * byte_width));
   const bool in_place =
       array->type_id() == arrow::Type::FIXED_SIZE_LIST && type->element == ElementOf<T>();
   if (in_place && bytes != nullptr) {

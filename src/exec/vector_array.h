@@ -1,5 +1,6 @@
 // Arrow's vector columns as rows of numbers: fixed-size lists and lists of floats and integers,
-// widened to float where that is exact and to double otherwise.
+// widened to float where that is exact and to double otherwise. A 64-bit integer that double can't
+// hold is refused: nothing is rounded unsaid.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +52,7 @@ struct VectorRows {
 };
 
 /// Reads a vector array of VectorTypeOf's types. A vector with a null element counts as null. A row
-/// of another width is `invalid` and named.
+/// of another width, or with an integer that T can't hold exactly, is `invalid` and named.
 template <typename T>
 arrow::Result<VectorRows<T>> ReadVectors(const std::shared_ptr<arrow::Array>& array,
                                          const VectorRead& read);

@@ -74,6 +74,31 @@ TEST(VectorArray, ListsOfAnotherWidthNameTheRow) {
             "left column \"v\": row 1 has 2 elements, but right column \"w\" has 3");
 }
 
+TEST(VectorArray, IntegersThatDoubleRoundsNameTheRow) {
+  const VectorRead read{.what = "left column \"v\"", .first_row = 40};
+  for (const auto& element : {arrow::int64(), arrow::uint64()}) {
+    for (const auto& type : {arrow::fixed_size_list(element, 2), arrow::list(element)}) {
+      // The ends of what is exact, and powers of two beyond.
+      const auto exact =
+          FromJson(type, "[[1, 9007199254740992], null, [9007199254740994, 4611686018427387904]]");
+      EXPECT_EQ(ReadAll<double>(exact).row(2)[0], 9007199254740994.0);
+      const auto odd = FromJson(type, "[[1, 2], [3, 4], null, [5, 9007199254740993]]")->Slice(1);
+      const auto read_odd = ReadVectors<double>(odd, read);
+      EXPECT_EQ(base::CodeOf(read_odd.status()), base::ErrorCode::kInvalid);
+      EXPECT_NE(base::MessageOf(read_odd.status())
+                    .find("left column \"v\": row 42 has the element 9007199254740993"),
+                std::string::npos)
+          << read_odd.status();
+    }
+  }
+  const auto ends = arrow::fixed_size_list(arrow::int64(), 1);
+  EXPECT_TRUE(ReadVectors<double>(FromJson(ends, "[[-9223372036854775808]]"), read).ok());
+  EXPECT_FALSE(ReadVectors<double>(FromJson(ends, "[[-9223372036854775807]]"), read).ok());
+  EXPECT_FALSE(ReadVectors<double>(FromJson(ends, "[[9223372036854775807]]"), read).ok());
+  const auto unsigned_end = arrow::fixed_size_list(arrow::uint64(), 1);
+  EXPECT_FALSE(ReadVectors<double>(FromJson(unsigned_end, "[[18446744073709551615]]"), read).ok());
+}
+
 TEST(VectorArray, EmptyVectorsMatchNothing) {
   const auto rows = ReadAll<double>(FromJson(arrow::list(arrow::float32()), "[[], []]"));
   EXPECT_EQ(rows.states[0], VectorState::kNull);

@@ -20,7 +20,9 @@ class FlatQuantizer final : public Quantizer<T> {
   FlatQuantizer(int64_t dim, format::ElementType type, kernels::Metric metric)
       : dim_(dim), row_bytes_(dim * format::ElementBytes(type)), type_(type), metric_(metric) {}
 
-  bool is_exact() const override { return true; }
+  bool is_exact() const override {
+    return metric_ != kernels::Metric::kCosine || type_ != format::ElementType::kFloat16;
+  }
   void Decode(const T* centroid, std::span<const uint64_t> addresses, uint64_t dead,
               DecodedPartition* out) const override;
   double MoveQuery(const T* centroid, const double* query, float* moved) const override;

@@ -40,9 +40,7 @@ class IvfSegmentImpl final : public IvfSegment {
   QueryBlock PrepareQueries(std::span<const double> vectors) const override;
 
   void RankPartitions(const QueryBlock& queries, int64_t begin, int64_t end, int64_t limit,
-                      std::vector<std::vector<RankedPartition>>* out) const override {
-    ranker_.Rank(queries, begin, end, limit, out);
-  }
+                      std::vector<std::vector<RankedPartition>>* out) const override;
 
   arrow::Result<format::PartitionRows> Load(int64_t partition) const override {
     return files_->ReadPartition(static_cast<uint64_t>(partition));
@@ -103,7 +101,9 @@ QueryBlock IvfSegmentImpl<T>::PrepareQueries(std::span<const double> vectors) co
   block.dim = dim();
   block.num_queries = static_cast<int64_t>(vectors.size()) / block.dim;
   block.values.assign(vectors.begin(), vectors.end());
-  RoundElements(element_type(), block.values.data(), static_cast<int64_t>(block.values.size()));
+  if (!is_exact()) {
+    RoundElements(element_type(), block.values.data(), static_cast<int64_t>(block.values.size()));
+  }
   if (metric_ != kernels::Metric::kCosine) return block;
   for (int64_t i = 0; i < block.num_queries; ++i) {
     Normalise(block.values.data() + i * block.dim, block.dim);
@@ -114,6 +114,22 @@ QueryBlock IvfSegmentImpl<T>::PrepareQueries(std::span<const double> vectors) co
     RoundElements(element_type(), block.values.data(), static_cast<int64_t>(block.values.size()));
   }
   return block;
+}
+
+template <typename T>
+void IvfSegmentImpl<T>::RankPartitions(const QueryBlock& queries, int64_t begin, int64_t end,
+                                       int64_t limit,
+                                       std::vector<std::vector<RankedPartition>>* out) const {
+  // Unit vectors, and what PrepareQueries rounded, stay as they are.
+  if (!is_exact() || metric_ == kernels::Metric::kCosine ||
+      element_type() == format::ElementType::kFloat64) {
+    ranker_.Rank(queries, begin, end, limit, out);
+    return;
+  }
+  QueryBlock rounded{.num_queries = end - begin, .dim = queries.dim};
+  rounded.values.assign(queries.query(begin), queries.query(end));
+  RoundElements(element_type(), rounded.values.data(), static_cast<int64_t>(rounded.values.size()));
+  ranker_.Rank(rounded, 0, rounded.num_queries, limit, out);
 }
 
 template <typename T>

@@ -17,8 +17,7 @@
 namespace kinjo::index {
 
 /// Queries prepared for one metric, row-major [num_queries][dim], in float64 so that a query far
-/// from the origin keeps its digits. Rows for cosine are unit vectors (rounded to float16 again for
-/// a float16 index, as Lance does).
+/// from the origin keeps its digits. Rows for cosine are unit vectors.
 struct QueryBlock {
   std::vector<double> values;
   int64_t num_queries = 0;
@@ -66,17 +65,18 @@ class IvfSegment {
   virtual uint64_t partition_rows(int64_t partition) const = 0;
   /// The least that Load has to read of a partition.
   virtual uint64_t partition_bytes(int64_t partition) const = 0;
-  /// True when codes are the vectors themselves (IVF_FLAT): distances are exact, up to the cosine's
-  /// normalisation.
+  /// True when codes are the vectors themselves (IVF_FLAT), so that distances are exact. Not so for
+  /// float16 under cosine: the unit vectors that are stored there are rounded to float16.
   virtual bool is_exact() const = 0;
 
-  /// Prepares left vectors: cosine normalises, in double; float32 indexes round l2 and dot queries
-  /// to float32, float16 indexes round all to float16. [num][dim] float64 in. A zero vector under
-  /// cosine stays zero.
+  /// Prepares left vectors, [num][dim] float64: cosine normalises, in double; a zero vector stays
+  /// zero. Where distances are approximate anyway, queries are first rounded to the index's element
+  /// type as Lance does it (float16 cosine: afterwards too). An exact index keeps their digits.
   virtual QueryBlock PrepareQueries(std::span<const double> vectors) const = 0;
 
-  /// The `limit` nearest partitions of queries [begin, end), nearest first, ties by partition id.
-  /// Distances are canonical. out[i] belongs to query begin + i.
+  /// The `limit` nearest partitions of queries [begin, end), nearest first, ties by partition id:
+  /// of queries in the index's element type, whatever PrepareQueries kept. Distances are canonical.
+  /// out[i] belongs to query begin + i.
   virtual void RankPartitions(const QueryBlock& queries, int64_t begin, int64_t end, int64_t limit,
                               std::vector<std::vector<RankedPartition>>* out) const = 0;
 

@@ -260,7 +260,8 @@ TEST(IvfSegment, AnEmptyPartitionDecodesToNothing) {
 TEST(IvfSegment, QueriesAreRoundedAndNormalised) {
   const std::vector<double> values = {0.1, -3, 1e-3, 7, 0, 0, 0, 0};
   const auto prepare = [&](const char* metric, ElementType type) {
-    const Opened opened = Open({.distance_type = metric, .type = type, .dim = 4});
+    const Opened opened = Open(
+        {.distance_type = metric, .type = type, .num_bits = 8, .dim = 4, .num_sub_vectors = 2});
     return opened.segment->PrepareQueries(values).values;
   };
   EXPECT_EQ(prepare("l2", ElementType::kFloat64), values);
@@ -276,6 +277,49 @@ TEST(IvfSegment, QueriesAreRoundedAndNormalised) {
   const std::vector<double> half = prepare("cosine", ElementType::kFloat16);
   for (const double value : half) EXPECT_EQ(value, RoundToFloat16(value));
   EXPECT_NEAR(half[3], 7 / norm, 1e-3);
+}
+
+// What is left in a wider type than the index's is compared in that type, on every metric.
+TEST(IvfSegment, AnExactIndexIsExactForWiderQueries) {
+  for (const char* metric : {"l2", "cosine", "dot"}) {
+    for (const ElementType type :
+         {ElementType::kFloat16, ElementType::kFloat32, ElementType::kFloat64}) {
+      const SyntheticOptions options{.distance_type = metric, .type = type, .dim = 19};
+      SCOPED_TRACE(Describe(options));
+      const Opened opened = Open(options);
+      const bool exact = type != ElementType::kFloat16 || std::string(metric) != "cosine";
+      EXPECT_EQ(opened.segment->is_exact(), exact);
+      if (!exact) continue;
+      // Beside a stored row, nearer than the type can tell.
+      std::vector<double> query(opened.files->decoded(1, 2), opened.files->decoded(1, 2) + 19);
+      for (double& value : query) value *= 1 + 1e-9;
+      query[3] += 1e-9;
+      const QueryBlock block = opened.segment->PrepareQueries(query);
+      const DecodedPartition decoded = DecodeAll(*opened.segment, 1);
+      const double expected = ReferenceDistance(opened, options, 1, query.data(), 2);
+      const double distance = opened.segment->Distance(1, block.query(0), decoded, 2);
+      if (opened.segment->metric() == Metric::kL2) {
+        EXPECT_GT(expected, 0);
+        EXPECT_NEAR(distance / expected, 1, 1e-5);
+      } else {
+        EXPECT_NEAR(distance, expected, 1e-6 * (1 + std::abs(expected)));
+      }
+    }
+  }
+}
+
+TEST(IvfSegment, PartitionsAreRankedInTheIndexsType) {
+  for (const ElementType type : {ElementType::kFloat16, ElementType::kFloat32}) {
+    const Opened opened = Open({.type = type, .dim = 4});
+    std::vector<double> query = {0.1, -3, 1e-3, 7};
+    std::vector<std::vector<RankedPartition>> wide, narrow;
+    opened.segment->RankPartitions(opened.segment->PrepareQueries(query), 0, 1, 5, &wide);
+    for (double& value : query) {
+      value = type == ElementType::kFloat16 ? RoundToFloat16(value) : static_cast<float>(value);
+    }
+    opened.segment->RankPartitions(opened.segment->PrepareQueries(query), 0, 1, 5, &narrow);
+    for (size_t i = 0; i < 5; ++i) EXPECT_EQ(wide[0][i].distance, narrow[0][i].distance);
+  }
 }
 
 TEST(IvfSegment, TinyAndHugeQueriesNormalise) {

@@ -131,6 +131,41 @@ TEST(ExactJoin, DoublesKeepTheirDigits) {
              Metric::kL2, left, right, 1e-5, 0);
 }
 
+TEST(ExactJoin, CosineOfTinyAndHugeDoublesIsRight) {
+  // Scaling by a power of two changes no direction, so the answer is that of the plain vectors.
+  const Vectors left = FloatVectors(30, 6, 31), right = FloatVectors(150, 6, 32);
+  const auto scaled = [](Vectors vectors, std::initializer_list<int> exponents) {
+    for (size_t i = 0; i < vectors.size(); ++i) {
+      const int exponent = exponents.begin()[i % exponents.size()];
+      for (double& element : vectors[i]) element = std::ldexp(element, exponent);
+    }
+    return vectors;
+  };
+  for (const auto& right_type : {arrow::float64(), arrow::float32()}) {
+    const ExactCase c{.left_type = arrow::float64(), .right_type = right_type};
+    const bool wide = right_type->id() == arrow::Type::DOUBLE;
+    const Vectors rights =
+        wide ? scaled(right, {-1000, -540, 0, 510, 1000}) : scaled(right, {-120, 0, 100});
+    KINJO_ASSERT_RESULT(got, Join(scaled(left, {-990, -520, 0, 505, 1010}), rights, c,
+                                  Options(Metric::kCosine, 8)));
+    EXPECT_EQ(got.report.skipped_non_finite_rows, 0);
+    ExpectNear(NeighboursOf(*got.table, 30, "id"), BruteForce(Metric::kCosine, left, right, 8, {}),
+               Metric::kCosine, left, right, 0, 1e-6);
+  }
+  // What double can hardly hold at all, and zeros, which still match nothing.
+  const Vectors few = {{5e-324, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 0}, {0, -1.7e308, 0, 0, 0, 0}};
+  const ExactCase c{.left_type = arrow::float64(), .right_type = arrow::float64()};
+  KINJO_ASSERT_RESULT(got, Join(few, few, c, Options(Metric::kCosine, 3)));
+  EXPECT_EQ(got.report.skipped_non_finite_rows, 1);
+  const auto lists = NeighboursOf(*got.table, 3, "id");
+  ASSERT_EQ(lists[0].size(), 2u);
+  EXPECT_EQ(lists[0][0].address, 0u);
+  EXPECT_EQ(lists[0][0].distance, 0);
+  EXPECT_EQ(lists[0][1].distance, 1);
+  EXPECT_TRUE(lists[1].empty());
+  EXPECT_EQ(lists[2][0].address, 2u);
+}
+
 TEST(ExactJoin, OddVectorsMatchNothing) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const double inf = std::numeric_limits<double>::infinity();

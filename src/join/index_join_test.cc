@@ -285,6 +285,51 @@ TEST(IndexJoin, CosineOfAFlatIndexIsOneMinusCos) {
   }
 }
 
+// Left vectors that float32 can't hold beside rows that it can: the distance is the true one, with
+// and without a refine, and the report may say so.
+TEST(IndexJoin, AWiderLeftIsComparedInItsOwnType) {
+  const Vectors right = IntegerVectors(300, kDim, 41, -40, 40);
+  for (const char* name : {"l2", "dot"}) {
+    const Metric metric = std::string(name) == "l2" ? Metric::kL2 : Metric::kDot;
+    Vectors left(right.begin(), right.begin() + 60);
+    std::mt19937 random(42);
+    std::normal_distribution<double> noise(0, 1e-9);
+    for (auto& vector : left) {
+      for (double& element : vector) element += noise(random);
+    }
+    auto dataset = std::make_shared<MemoryDataset>(right, 400, kDim);
+    dataset->AddIndex("vec", name, {{0}}, Centroids(4));
+    JoinOptions options = Options(3);
+    options.nprobes = 4;
+    const auto table =
+        std::make_shared<MemoryTable>(MakeVectorBatch("q", "v", left, arrow::float64(), kDim), "l");
+    KINJO_ASSERT_RESULT(got, RunJoin(table, MakeDatasetSide(dataset), options));
+    EXPECT_TRUE(got.report.exact_distances);
+    const auto want = BruteForce(metric, left, right, 3, {});
+    const auto lists = Neighbours(got, left);
+    for (size_t q = 0; q < want.size(); ++q) {
+      ASSERT_EQ(lists[q].size(), 3u);
+      for (size_t i = 0; i < 3; ++i) {
+        EXPECT_NEAR(lists[q][i].distance, want[q][i].distance,
+                    1e-5 * std::abs(want[q][i].distance));
+      }
+    }
+    options.refine_factor = 1;
+    KINJO_ASSERT_RESULT(refined, RunJoin(table, MakeDatasetSide(dataset), options));
+    EXPECT_TRUE(got.table->Equals(*refined.table));
+  }
+  // 2^24 + 1 isn't a float: l2 to 2^24 is 1 and not 0.
+  auto dataset = std::make_shared<MemoryDataset>(Vectors{{16777216, 0, 0, 0, 0}}, 4, kDim);
+  dataset->AddIndex("vec", "l2", {{0}}, {{0, 0, 0, 0, 0}});
+  for (const auto& type : {arrow::int32(), arrow::uint64(), arrow::float64()}) {
+    const Vectors left = {{16777217, 0, 0, 0, 0}};
+    KINJO_ASSERT_RESULT(got, RunJoin(std::make_shared<MemoryTable>(
+                                         MakeVectorBatch("q", "v", left, type, kDim), "l"),
+                                     MakeDatasetSide(dataset), Options(1)));
+    EXPECT_EQ(Neighbours(got, left)[0][0].distance, 1) << type->ToString();
+  }
+}
+
 /// A segment that raises the cancel flag when the first row is scored.
 class CancellingSegment final : public index::IvfSegment {
  public:

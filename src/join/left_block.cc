@@ -1,7 +1,6 @@
 #include "join/left_block.h"
 
 #include <algorithm>
-#include <cmath>
 #include <type_traits>
 
 #include "arrow/util/byte_size.h"
@@ -51,11 +50,19 @@ arrow::Status LeftReader::AddRows(const std::shared_ptr<arrow::Array>& vectors, 
   if (rows.width > 0) queries.dim = rows.width;
   for (int64_t i = 0; i < rows.num_rows; ++i) {
     exec::VectorState state = rows.states[i];
-    double norm = 0;
+    if (state == exec::VectorState::kValid) {
+      values->insert(values->end(), rows.row(i), rows.row(i) + rows.width);
+    }
     if constexpr (std::is_same_v<T, double>) {
       if (state == exec::VectorState::kValid && queries.metric == kernels::Metric::kCosine) {
-        norm = exec::CanonicalNorm(rows.row(i), rows.width);
-        if (norm == 0 || !std::isfinite(norm)) state = exec::VectorState::kNonFinite;
+        double* query = values->data() + values->size() - rows.width;
+        const double norm = exec::ScaleForCosine(query, rows.width);
+        if (norm == 0) {
+          values->resize(values->size() - static_cast<size_t>(rows.width));
+          state = exec::VectorState::kNonFinite;
+        } else {
+          queries.norms.push_back(norm);
+        }
       }
     }
     if (state != exec::VectorState::kValid) {
@@ -63,8 +70,6 @@ arrow::Status LeftReader::AddRows(const std::shared_ptr<arrow::Array>& vectors, 
       block->query_of_row.push_back(-1);
       continue;
     }
-    values->insert(values->end(), rows.row(i), rows.row(i) + rows.width);
-    if (queries.metric == kernels::Metric::kCosine) queries.norms.push_back(norm);
     block->query_of_row.push_back(static_cast<int32_t>(queries.num_queries++));
   }
   return arrow::Status::OK();
