@@ -10,6 +10,10 @@
 #include "arrow/scalar.h"
 #include "arrow/type.h"
 
+namespace arrow::compute {
+class Expression;
+}
+
 namespace kinjo::predicate {
 
 enum class ExpressionKind : uint8_t {
@@ -60,10 +64,17 @@ struct Expression {
   /// signs.
   std::shared_ptr<arrow::Array> values;
   bool values_have_null = false;  ///< kIn: what isn't one of `values` is null, not false
+  /// kFunction. Those that look for values in lists (array_has, array_has_any, array_has_all) have
+  /// the list as their input and what to look for in `values`.
   std::string function;
   int64_t position = 0;  ///< 1-based character in the text, for messages
   /// Nodes below and with this one, shared ones counted each time.
   int64_t node_count = 1;
+  /// Some value may make it fail. AND and OR evaluate such an input only on the rows that the
+  /// inputs before it leave undecided.
+  bool can_fail = false;
+  /// kIn: the search of `values`, prepared.
+  std::shared_ptr<const arrow::compute::Expression> membership;
 };
 
 }  // namespace kinjo::predicate
