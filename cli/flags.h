@@ -15,8 +15,11 @@ enum Command : unsigned {
   kJoin = 1,
   kExplain = 2,
   kInfo = 4,
+  kSearchDataset = 8,
   kRunsJoin = kJoin | kExplain,
-  kEvery = kRunsJoin | kInfo,
+  kAsks = kRunsJoin | kSearchDataset,
+  kRunsWhole = kJoin | kSearchDataset,
+  kEvery = kAsks | kInfo,
 };
 
 /// Headings of the help, in its order.

@@ -4,8 +4,6 @@
 
 namespace kinjo::cli {
 
-namespace {
-
 JoinOptions OptionsOf(const Flags& flags) {
   JoinOptions options;
   options.k = flags.k.value_or(options.k);
@@ -35,8 +33,6 @@ JoinOptions OptionsOf(const Flags& flags) {
   options.approx_mode = flags.approx_mode.value_or(options.approx_mode);
   return options;
 }
-
-}  // namespace
 
 JoinRequest MakeJoin(const char* command, const Flags& flags) {
   if (!flags.left) return {{}, FailCommandLine(command, "--left is needed: the left table")};

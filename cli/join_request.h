@@ -1,4 +1,4 @@
-// The flags of `join` and `explain` turned into a join: both commands begin the same way.
+// Flags turned into a join: `join` and `explain` begin the same way.
 #pragma once
 
 #include "flags.h"
@@ -11,6 +11,9 @@ struct JoinRequest {
   std::optional<Join> join;
   int exit_code = 0;
 };
+
+/// The options that the flags give.
+JoinOptions OptionsOf(const Flags& flags);
 
 /// Checks the flags, opens the left table and makes the join.
 JoinRequest MakeJoin(const char* command, const Flags& flags);

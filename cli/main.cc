@@ -26,6 +26,8 @@ int RunProgram(int argc, char** argv) {
   switch (command->command) {
     case kExplain:
       return RunExplain(invocation.flags);
+    case kSearchDataset:
+      return RunSearch(invocation.flags);
     case kInfo:
       return RunInfo(invocation.flags);
     default:

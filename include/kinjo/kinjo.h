@@ -171,6 +171,12 @@ KINJO_EXPORT bool kinjo_table_open(const char* uri, const kinjo_table_options* o
  * stands for it in messages. */
 KINJO_EXPORT bool kinjo_table_from_stream(struct ArrowArrayStream* stream, const char* name,
                                           kinjo_table** table, kinjo_error** error);
+/* Wraps a copy of vectors in memory, num_vectors x width elements, row after row: a table of one
+ * column, `vector`. `element_type` is "float32" (also NULL), "float64", "float16", "uint8" or
+ * "int8". What a search is usually asked. */
+KINJO_EXPORT bool kinjo_table_from_vectors(const void* values, const char* element_type,
+                                           int64_t num_vectors, int64_t width, kinjo_table** table,
+                                           kinjo_error** error);
 KINJO_EXPORT bool kinjo_table_get_schema(const kinjo_table* table, struct ArrowSchema* schema,
                                          kinjo_error** error);
 /* Stores -1 when only reading the table would tell. */
@@ -259,6 +265,19 @@ typedef struct kinjo_join_report {
 KINJO_EXPORT bool kinjo_join_make(kinjo_table* left, const char* right_uri,
                                   const kinjo_join_options* options, kinjo_join** join,
                                   kinjo_error** error);
+/* The same on a dataset that is open: indexes that were opened for an earlier join or search on
+ * this handle aren't opened again. right_version must be unset or the handle's. */
+KINJO_EXPORT bool kinjo_join_make_on_dataset(kinjo_table* left, const kinjo_dataset* right,
+                                             const kinjo_join_options* options, kinjo_join** join,
+                                             kinjo_error** error);
+/* A search: the join whose left rows are the queries, one or many, with its own defaults for what
+ * comes out. No column of `queries`, unless left_select names some; and `_query_index` whenever
+ * `queries` holds other than one row or can't tell (a stream), else on request. `on` names the
+ * vector column of the dataset, and of the queries if they have a column of that name. Explained,
+ * run, written and reported like any join. */
+KINJO_EXPORT bool kinjo_search_make(const kinjo_dataset* dataset, kinjo_table* queries,
+                                    const kinjo_join_options* options, kinjo_join** search,
+                                    kinjo_error** error);
 KINJO_EXPORT bool kinjo_join_get_schema(const kinjo_join* join, struct ArrowSchema* schema,
                                         kinjo_error** error);
 /* The plan as text: operators, the path, the index and why, estimates, limits. */

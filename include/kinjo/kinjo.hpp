@@ -222,6 +222,7 @@ class Dataset {
       return kinjo_dataset_describe_index(handle_.get(), name.c_str(), text, error);
     });
   }
+  kinjo_dataset* get() const { return handle_.get(); }
 
  private:
   explicit Dataset(kinjo_dataset* handle) : handle_(handle) {}
@@ -256,6 +257,20 @@ class Table {
     return Table(table);
   }
 
+  /// Copies values.size() / width vectors. Requires: width divides the size.
+  static Result<Table> FromVectors(const std::vector<float>& values, int64_t width) {
+    return FromVectors(values, "float32", width);
+  }
+  static Result<Table> FromVectors(const std::vector<double>& values, int64_t width) {
+    return FromVectors(values, "float64", width);
+  }
+  static Result<Table> FromVectors(const std::vector<uint8_t>& values, int64_t width) {
+    return FromVectors(values, "uint8", width);
+  }
+  static Result<Table> FromVectors(const std::vector<int8_t>& values, int64_t width) {
+    return FromVectors(values, "int8", width);
+  }
+
   Result<kinjo::Schema> Schema() const {
     return detail::Filled<kinjo::Schema>([&](auto* schema, kinjo_error** error) {
       return kinjo_table_get_schema(handle_.get(), schema->get(), error);
@@ -271,6 +286,21 @@ class Table {
 
  private:
   explicit Table(kinjo_table* handle) : handle_(handle) {}
+
+  template <typename Element>
+  static Result<Table> FromVectors(const std::vector<Element>& values, const char* element_type,
+                                   int64_t width) {
+    const int64_t num_vectors = width < 1 ? 0 : static_cast<int64_t>(values.size()) / width;
+    kinjo_table* table = nullptr;
+    kinjo_error* error = nullptr;
+    const Element none{};  // data() of no values may be NULL
+    if (!kinjo_table_from_vectors(values.empty() ? &none : values.data(), element_type, num_vectors,
+                                  width, &table, &error)) {
+      return Error::Take(error);
+    }
+    return Table(table);
+  }
+
   std::unique_ptr<kinjo_table, detail::Free<kinjo_table_free>> handle_;
 };
 
@@ -357,13 +387,22 @@ class Join {
  public:
   static Result<Join> Make(const Table& left, const std::string& right_uri,
                            const JoinOptions& options = {}) {
-    return WithRaw<Join>(options, [&](const kinjo_join_options& raw) -> Result<Join> {
-      kinjo_join* join = nullptr;
-      kinjo_error* error = nullptr;
-      if (!kinjo_join_make(left.get(), right_uri.c_str(), &raw, &join, &error)) {
-        return Error::Take(error);
-      }
-      return Join(join);
+    return Made(options, [&](const auto* raw, kinjo_join** join, kinjo_error** error) {
+      return kinjo_join_make(left.get(), right_uri.c_str(), raw, join, error);
+    });
+  }
+  /// On a dataset that is open: its indexes are opened once.
+  static Result<Join> Make(const Table& left, const Dataset& right,
+                           const JoinOptions& options = {}) {
+    return Made(options, [&](const auto* raw, kinjo_join** join, kinjo_error** error) {
+      return kinjo_join_make_on_dataset(left.get(), right.get(), raw, join, error);
+    });
+  }
+  /// A search: kinjo_search_make.
+  static Result<Join> Search(const Dataset& dataset, const Table& queries,
+                             const JoinOptions& options = {}) {
+    return Made(options, [&](const auto* raw, kinjo_join** join, kinjo_error** error) {
+      return kinjo_search_make(dataset.get(), queries.get(), raw, join, error);
     });
   }
   /// Judges the options alone.
@@ -429,6 +468,17 @@ class Join {
 
  private:
   explicit Join(kinjo_join* handle) : handle_(handle) {}
+
+  // Runs one C call that makes a join.
+  template <typename Call>
+  static Result<Join> Made(const JoinOptions& options, const Call& call) {
+    return WithRaw<Join>(options, [&](const kinjo_join_options& raw) -> Result<Join> {
+      kinjo_join* join = nullptr;
+      kinjo_error* error = nullptr;
+      if (!call(&raw, &join, &error)) return Error::Take(error);
+      return Join(join);
+    });
+  }
 
   // Borrows from `sink`.
   static kinjo_sink_options Raw(const SinkOptions& sink) {

@@ -4,6 +4,7 @@
 #include "capi/join_options.h"
 #include "capi/wall.h"
 #include "join/knn_join.h"
+#include "join/search.h"
 #include "join/validate.h"
 
 using namespace kinjo::capi;  // NOLINT: the functions below are C's
@@ -26,6 +27,36 @@ bool kinjo_join_make(kinjo_table* left, const char* right_uri, const kinjo_join_
     ARROW_ASSIGN_OR_RAISE(std::shared_ptr<kinjo::join::KnnJoin> made,
                           kinjo::join::KnnJoin::Make(left->source, right_uri, join_options));
     *join = new kinjo_join{std::move(made)};
+    return arrow::Status::OK();
+  });
+}
+
+bool kinjo_join_make_on_dataset(kinjo_table* left, const kinjo_dataset* right,
+                                const kinjo_join_options* options, kinjo_join** join,
+                                kinjo_error** error) {
+  return Wall(error, [&]() -> arrow::Status {
+    ARROW_RETURN_NOT_OK(RequireArgument(left, "left"));
+    ARROW_RETURN_NOT_OK(RequireArgument(right, "right"));
+    ARROW_RETURN_NOT_OK(RequireArgument(join, "join"));
+    ARROW_ASSIGN_OR_RAISE(const auto join_options, ToJoinOptions(options));
+    ARROW_ASSIGN_OR_RAISE(std::shared_ptr<kinjo::join::KnnJoin> made,
+                          kinjo::join::KnnJoin::Make(left->source, right->dataset, join_options));
+    *join = new kinjo_join{std::move(made)};
+    return arrow::Status::OK();
+  });
+}
+
+bool kinjo_search_make(const kinjo_dataset* dataset, kinjo_table* queries,
+                       const kinjo_join_options* options, kinjo_join** search,
+                       kinjo_error** error) {
+  return Wall(error, [&]() -> arrow::Status {
+    ARROW_RETURN_NOT_OK(RequireArgument(dataset, "dataset"));
+    ARROW_RETURN_NOT_OK(RequireArgument(queries, "queries"));
+    ARROW_RETURN_NOT_OK(RequireArgument(search, "search"));
+    ARROW_ASSIGN_OR_RAISE(const auto join_options, ToJoinOptions(options));
+    ARROW_ASSIGN_OR_RAISE(std::shared_ptr<kinjo::join::KnnJoin> made,
+                          kinjo::join::MakeSearch(dataset->dataset, queries->source, join_options));
+    *search = new kinjo_join{std::move(made)};
     return arrow::Status::OK();
   });
 }

@@ -1,5 +1,10 @@
 // Tables, the left side of a join, at the wall.
+#include <cstring>
+
+#include "arrow/array.h"
+#include "arrow/buffer.h"
 #include "arrow/c/bridge.h"
+#include "arrow/util/int_util_overflow.h"
 #include "capi/optional_number.h"
 #include "capi/wall.h"
 #include "tabular/table_source.h"
@@ -25,6 +30,43 @@ arrow::Result<kinjo::tabular::SourceOptions> ToSourceOptions(const kinjo_table_o
     source.batch_rows = given.batch_rows;
   }
   return source;
+}
+
+arrow::Result<std::shared_ptr<arrow::DataType>> ToElementType(const std::string& word) {
+  if (word.empty() || word == "float32") return arrow::float32();
+  if (word == "float16") return arrow::float16();
+  if (word == "float64") return arrow::float64();
+  if (word == "uint8") return arrow::uint8();
+  if (word == "int8") return arrow::int8();
+  return kinjo::base::Invalid("element_type is '", word,
+                              "'; it must be float16, float32, float64, uint8 or int8");
+}
+
+// A table of one column, `vector`.
+arrow::Result<std::shared_ptr<arrow::RecordBatch>> CopyVectors(
+    const void* values, const std::shared_ptr<arrow::DataType>& element, int64_t num_vectors,
+    int64_t width) {
+  if (num_vectors < 0)
+    return kinjo::base::Invalid("num_vectors is ", num_vectors, "; it must not be negative");
+  if (width < 1 || width > INT32_MAX) {
+    return kinjo::base::Invalid("width is ", width, "; it must be from 1 to ", INT32_MAX);
+  }
+  int64_t bytes = 0;
+  if (arrow::internal::MultiplyWithOverflow(num_vectors, width, &bytes) ||
+      arrow::internal::MultiplyWithOverflow(bytes, int64_t{element->byte_width()}, &bytes)) {
+    return kinjo::base::Invalid(num_vectors, " vectors of width ", width,
+                                " are more than fits into memory");
+  }
+  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> buffer, arrow::AllocateBuffer(bytes));
+  if (bytes > 0) std::memcpy(buffer->mutable_data(), values, static_cast<size_t>(bytes));
+  const auto elements = arrow::MakeArray(arrow::ArrayData::Make(
+      element, num_vectors * width, {nullptr, std::move(buffer)}, /*null_count=*/0));
+  const auto type = arrow::fixed_size_list(arrow::field("item", element, /*nullable=*/false),
+                                           static_cast<int32_t>(width));
+  const auto schema = arrow::schema({arrow::field("vector", type, /*nullable=*/false)});
+  return arrow::RecordBatch::Make(
+      schema, num_vectors,
+      {std::make_shared<arrow::FixedSizeListArray>(type, num_vectors, elements)});
 }
 
 }  // namespace
@@ -55,6 +97,19 @@ bool kinjo_table_from_stream(ArrowArrayStream* stream, const char* name, kinjo_t
     ARROW_RETURN_NOT_OK(StartEngine());
     auto source = kinjo::tabular::MakeStreamSource(std::move(reader), TextOf(name));
     *table = new kinjo_table{std::move(source)};
+    return arrow::Status::OK();
+  });
+}
+
+bool kinjo_table_from_vectors(const void* values, const char* element_type, int64_t num_vectors,
+                              int64_t width, kinjo_table** table, kinjo_error** error) {
+  return Wall(error, [&]() -> arrow::Status {
+    ARROW_RETURN_NOT_OK(RequireArgument(values, "values"));
+    ARROW_RETURN_NOT_OK(RequireArgument(table, "table"));
+    ARROW_RETURN_NOT_OK(StartEngine());
+    ARROW_ASSIGN_OR_RAISE(const auto element, ToElementType(TextOf(element_type)));
+    ARROW_ASSIGN_OR_RAISE(auto rows, CopyVectors(values, element, num_vectors, width));
+    *table = new kinjo_table{kinjo::tabular::MakeBatchSource(std::move(rows), "memory")};
     return arrow::Status::OK();
   });
 }

@@ -66,4 +66,15 @@ arrow::Result<std::unique_ptr<KnnJoin>> KnnJoin::Make(std::shared_ptr<tabular::T
   return std::make_unique<PlannedJoin>(std::move(plan));
 }
 
+arrow::Result<std::unique_ptr<KnnJoin>> KnnJoin::Make(std::shared_ptr<tabular::TableSource> left,
+                                                      std::shared_ptr<dataset::Dataset> right,
+                                                      const JoinOptions& options) {
+  if (options.right_version.value_or(right->version()) != right->version()) {
+    return base::Invalid("right_version = ", *options.right_version, ", but ", right->uri(),
+                         " is open at version ", right->version());
+  }
+  ARROW_ASSIGN_OR_RAISE(auto plan, MakePlan(std::move(left), MakeDatasetSide(right), options));
+  return std::make_unique<PlannedJoin>(std::move(plan));
+}
+
 }  // namespace kinjo::join

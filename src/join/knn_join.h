@@ -10,6 +10,7 @@
 #include "base/cancel_token.h"
 #include "base/error.h"
 #include "base/progress.h"
+#include "dataset/dataset.h"
 #include "join/options.h"
 #include "stream/result_stream.h"
 #include "tabular/table_source.h"
@@ -47,6 +48,10 @@ class KnnJoin {
   /// `right_uri` is a Lance dataset, else a Parquet/Arrow file, folder or glob.
   static arrow::Result<std::unique_ptr<KnnJoin>> Make(std::shared_ptr<tabular::TableSource> left,
                                                       const std::string& right_uri,
+                                                      const JoinOptions& options);
+  /// The same on a dataset that is open already: what it opened of its indexes is used again.
+  static arrow::Result<std::unique_ptr<KnnJoin>> Make(std::shared_ptr<tabular::TableSource> left,
+                                                      std::shared_ptr<dataset::Dataset> right,
                                                       const JoinOptions& options);
   virtual ~KnnJoin() = default;
 

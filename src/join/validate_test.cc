@@ -12,6 +12,16 @@ struct Refusal {
   std::string message;
 };
 
+void ExpectRefused(const std::vector<Refusal>& refusals) {
+  for (const Refusal& refusal : refusals) {
+    JoinOptions options;
+    refusal.set(&options);
+    const arrow::Status status = ValidateOptions(options);
+    EXPECT_EQ(base::CodeOf(status), base::ErrorCode::kInvalid);
+    EXPECT_EQ(base::MessageOf(status), refusal.message);
+  }
+}
+
 TEST(Validate, NamesTheOptionItsValueAndTheBound) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const std::vector<Refusal> refusals = {
@@ -45,6 +55,28 @@ TEST(Validate, NamesTheOptionItsValueAndTheBound) {
          o->maximum_nprobes = 7;
        },
        "nprobes = 5 and maximum_nprobes = 7 can't be given together: nprobes fixes both ends"},
+      {[](JoinOptions* o) { o->threads = 0; }, "threads must be at least 1, but is 0"},
+      {[](JoinOptions* o) { o->threads = 5000; }, "threads must be at most 1024, but is 5000"},
+      {[](JoinOptions* o) { o->memory_limit_bytes = 0; },
+       "memory_limit must be at least 1, but is 0"},
+      {[](JoinOptions* o) { o->distance_range = {2.0f, 2.0f}; },
+       "distance_range must have its lower end below its upper end, but is [2, 2)"},
+      {[&](JoinOptions* o) { o->distance_range = {nan, 2.0f}; },
+       "distance_range must not hold NaN, but is [nan, 2)"},
+      {[](JoinOptions* o) { o->index = IndexUse::kNamed; },
+       "index asks for an index by name, but the name is empty"},
+      {[](JoinOptions* o) {
+         o->fast_search = true;
+         o->index = IndexUse::kNever;
+       },
+       "fast_search = true and index = never can't be given together: fast_search skips the rows "
+       "that no index covers"},
+  };
+  ExpectRefused(refusals);
+}
+
+TEST(Validate, EffortAndBreadthHaveBounds) {
+  ExpectRefused({
       {[](JoinOptions* o) { o->ef = 0; }, "ef must be at least 1, but is 0"},
       {[](JoinOptions* o) {
          o->ef = 19;
@@ -65,30 +97,7 @@ TEST(Validate, NamesTheOptionItsValueAndTheBound) {
        },
        "search_effort = 0.5 and nprobes = 4 can't be given together: both say how many partitions "
        "are visited"},
-      {[](JoinOptions* o) { o->threads = 0; }, "threads must be at least 1, but is 0"},
-      {[](JoinOptions* o) { o->threads = 5000; }, "threads must be at most 1024, but is 5000"},
-      {[](JoinOptions* o) { o->memory_limit_bytes = 0; },
-       "memory_limit must be at least 1, but is 0"},
-      {[](JoinOptions* o) { o->distance_range = {2.0f, 2.0f}; },
-       "distance_range must have its lower end below its upper end, but is [2, 2)"},
-      {[&](JoinOptions* o) { o->distance_range = {nan, 2.0f}; },
-       "distance_range must not hold NaN, but is [nan, 2)"},
-      {[](JoinOptions* o) { o->index = IndexUse::kNamed; },
-       "index asks for an index by name, but the name is empty"},
-      {[](JoinOptions* o) {
-         o->fast_search = true;
-         o->index = IndexUse::kNever;
-       },
-       "fast_search = true and index = never can't be given together: fast_search skips the rows "
-       "that no index covers"},
-  };
-  for (const Refusal& refusal : refusals) {
-    JoinOptions options;
-    refusal.set(&options);
-    const arrow::Status status = ValidateOptions(options);
-    EXPECT_EQ(base::CodeOf(status), base::ErrorCode::kInvalid);
-    EXPECT_EQ(base::MessageOf(status), refusal.message);
-  }
+  });
 }
 
 TEST(Validate, LetsGoodOptionsThrough) {

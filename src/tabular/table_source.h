@@ -52,5 +52,8 @@ arrow::Result<std::shared_ptr<TableSource>> OpenTable(const std::string& uri,
 /// Wraps an in-memory or foreign stream (read once). Take is `not_supported`.
 std::shared_ptr<TableSource> MakeStreamSource(std::shared_ptr<arrow::RecordBatchReader> reader,
                                               std::string name);
+/// Wraps rows that are in memory.
+std::shared_ptr<TableSource> MakeBatchSource(std::shared_ptr<arrow::RecordBatch> rows,
+                                             std::string name);
 
 }  // namespace kinjo::tabular

@@ -1,0 +1,174 @@
+#include "join_run.h"
+
+#include <unistd.h>
+
+#include "described.h"
+#include "figures.h"
+#include "interrupt.h"
+#include "outcome.h"
+#include "progress.h"
+
+namespace kinjo::cli {
+
+namespace {
+
+constexpr const char* kStandardOutput = "-";
+
+bool RowsGoToTerminal(const std::string& output) {
+  return output == kStandardOutput && isatty(STDOUT_FILENO) == 1;
+}
+
+SinkOptions SinkOf(const Flags& flags, const std::string& output) {
+  SinkOptions sink;
+  sink.format = flags.format.value_or("");
+  if (sink.format.empty() && output == kStandardOutput) {
+    sink.format = RowsGoToTerminal(output) ? "table" : "jsonl";
+  }
+  sink.compression = flags.compression.value_or("");
+  sink.row_group_rows = flags.row_group_rows;
+  return sink;
+}
+
+// A bar beside rows on the same terminal would be written into them.
+ProgressKind ProgressOf(const Flags& flags, const std::string& output) {
+  if (flags.progress == "json") return ProgressKind::kJson;
+  if (flags.progress == "none") return ProgressKind::kNone;
+  const bool bar = isatty(STDERR_FILENO) == 1 && !RowsGoToTerminal(output);
+  return bar ? ProgressKind::kBar : ProgressKind::kNone;
+}
+
+std::string CountedLeft(const RunWords& words, uint64_t rows) {
+  return Counted(rows, words.left_row, words.left_rows);
+}
+
+// The rows that make a reader wonder, if there are any.
+std::string Remarks(const RunWords& words, const kinjo_join_report& report) {
+  std::string text;
+  const auto nulls = static_cast<uint64_t>(report.skipped_null_rows);
+  const auto odd = static_cast<uint64_t>(report.skipped_non_finite_rows);
+  if (nulls + odd > 0) {
+    text += "; " + CountedLeft(words, nulls + odd) + " skipped (";
+    if (nulls > 0) text += Count(nulls) + " with a null vector";
+    if (nulls > 0 && odd > 0) text += ", ";
+    if (odd > 0) text += Count(odd) + " with a NaN, infinite or zero vector";
+    text += ")";
+  }
+  if (report.short_rows > 0) {
+    text += "; " + CountedLeft(words, static_cast<uint64_t>(report.short_rows)) +
+            " with fewer than k matches";
+  }
+  return text;
+}
+
+std::string Summary(const RunWords& words, const kinjo_join_report& report,
+                    const std::string& index_name) {
+  const auto left_rows = static_cast<uint64_t>(report.left_rows);
+  std::string text = Counted(static_cast<uint64_t>(report.result_rows), "row") + " from " +
+                     CountedLeft(words, left_rows) + " in " + Duration(report.total_s);
+  if (report.total_s > 0 && left_rows > 0) {
+    const double rate = static_cast<double>(left_rows) / report.total_s;
+    text += " (" + Count(static_cast<uint64_t>(rate)) + " queries/s)";
+  }
+  text += report.index_used ? ", through index " + index_name : ", exact path";
+  if (report.index_used) {
+    text += report.exact_distances ? ", exact distances" : ", approximate distances";
+  }
+  return text + Remarks(words, report);
+}
+
+// Tells how the run went, in the form that was asked for.
+int TellReport(const RunWords& words, const Join& join, const Flags& flags) {
+  const Result<std::string> json = join.DescribeReport();
+  if (!json.ok()) return Fail(words.command, json.error());
+  if (flags.json) {
+    Tell(json.value() + "\n");
+    return kDone;
+  }
+  if (flags.progress == "none") return kDone;
+  const Result<kinjo_join_report> report = join.Report();
+  if (!report.ok()) return Fail(words.command, report.error());
+  Tell("kinjo: " + Summary(words, report.value(), ReadIndexName(json.value())) + "\n");
+  return kDone;
+}
+
+Result<void> DropRows(Join* join, const RunOptions& run) {
+  Result<Stream> stream = join->Run(run);
+  if (!stream.ok()) return stream.error();
+  while (true) {
+    const Result<Batch> batch = stream->Next();
+    if (!batch.ok()) return batch.error();
+    if (batch.value().empty()) return stream->Close();
+  }
+}
+
+Result<void> WriteRows(Join* join, const Flags& flags, const std::string& output,
+                       const RunOptions& run) {
+  const Result<int64_t> written = join->Write(output, SinkOf(flags, output), run);
+  if (!written.ok()) return written.error();
+  return {};
+}
+
+// The plan goes where the rows don't.
+int TellAnalysis(const char* command, const Join& join, const std::string& output) {
+  Result<std::string> plan = join.Analyze();
+  if (!plan.ok()) return Fail(command, plan.error());
+  if (plan->empty() || plan->back() != '\n') *plan += "\n";
+  if (output != kStandardOutput) return Print(command, *plan);
+  Tell(*plan);
+  return kDone;
+}
+
+int CheckWords(const char* command, const Flags& flags) {
+  if (flags.explain && flags.analyze) {
+    return FailCommandLine(command,
+                           "--explain reads no row and --analyze runs the join: give one of them");
+  }
+  const std::string progress = flags.progress.value_or("auto");
+  if (progress != "auto" && progress != "json" && progress != "none") {
+    return FailCommandLine(command,
+                           "--progress must be auto, json or none, but is '" + progress + "'");
+  }
+  return kDone;
+}
+
+}  // namespace
+
+int TellPlan(const char* command, const Flags& flags, const JoinRequest& request) {
+  if (!request.join) return request.exit_code;
+  Result<std::string> plan = request.join->Explain(flags.verbose);
+  if (!plan.ok()) return Fail(command, plan.error());
+  if (plan->empty() || plan->back() != '\n') *plan += "\n";
+  return Print(command, *plan);
+}
+
+int RunRequest(const RunWords& words, const Flags& flags,
+               const std::function<JoinRequest()>& make) {
+  if (const int wrong = CheckWords(words.command, flags); wrong != kDone) return wrong;
+  if (flags.explain) return TellPlan(words.command, flags, make());
+  const bool drops_rows = flags.analyze && !flags.output;
+  const std::string output = flags.output.value_or(drops_rows ? "" : kStandardOutput);
+  if (!drops_rows) {
+    const Result<void> checked = Join::CheckSink(output, SinkOf(flags, output));
+    if (!checked.ok()) return FailCommandLine(words.command, checked.error().message);
+  }
+  JoinRequest request = make();
+  if (!request.join) return request.exit_code;
+
+  ProgressDisplay display(ProgressOf(flags, output));
+  const ProgressFunction show = [&](const kinjo_progress& progress) { display.Show(progress); };
+  static const Result<Cancel> cancel = Cancel::Make();  // a signal may come until the very end
+  if (!cancel.ok()) return Fail(words.command, cancel.error());
+  CancelOnSignal(&cancel.value());
+  const RunOptions run{&cancel.value(), &show};
+  const Result<void> done =
+      drops_rows ? DropRows(&*request.join, run) : WriteRows(&*request.join, flags, output, run);
+  display.Clear();
+  if (!done.ok()) return Fail(words.command, done.error());
+  if (flags.analyze) {
+    const int failed = TellAnalysis(words.command, *request.join, output);
+    if (failed != kDone) return failed;
+  }
+  return TellReport(words, *request.join, flags);
+}
+
+}  // namespace kinjo::cli
