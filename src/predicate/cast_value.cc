@@ -28,7 +28,8 @@ int32_t ScaleOf(const arrow::DataType& type) {
 arrow::Result<Datum> IntegerToDecimal(const Datum& value, const TypePtr& to) {
   constexpr int32_t kMaximumPrecision = 76;
   constexpr int32_t kIntegerDigits = 20;
-  if (ScaleOf(*to) + kIntegerDigits > kMaximumPrecision) return CastWith(value, CastOptions::Safe(to));
+  if (ScaleOf(*to) + kIntegerDigits > kMaximumPrecision)
+    return CastWith(value, CastOptions::Safe(to));
   const TypePtr wide = arrow::decimal256(kMaximumPrecision, ScaleOf(*to));
   ARROW_ASSIGN_OR_RAISE(const Datum decimal, CastWith(value, CastOptions::Safe(wide)));
   return CastWith(decimal, CastOptions::Safe(to));

@@ -59,6 +59,8 @@ TypePtr StorageOf(TypePtr type) {
     type = checked_cast<const arrow::ExtensionType&>(*type).storage_type();
   if (type->id() == arrow::Type::DICTIONARY)
     return StorageOf(checked_cast<const arrow::DictionaryType&>(*type).value_type());
+  if (type->id() == arrow::Type::RUN_END_ENCODED)
+    return StorageOf(checked_cast<const arrow::RunEndEncodedType&>(*type).value_type());
   return type;
 }
 

@@ -76,11 +76,6 @@ std::optional<DecimalNumber> DecimalNumber::Parse(std::string_view text) {
   return DecimalNumber(negative, std::move(digits), exponent);
 }
 
-DecimalNumber DecimalNumber::FromDecimal(const arrow::Decimal256& unscaled, int32_t scale) {
-  const bool negative = unscaled.IsNegative();
-  return {negative, arrow::Decimal256(arrow::Decimal256::Abs(unscaled)).ToIntegerString(), -scale};
-}
-
 DecimalNumber DecimalNumber::FromDouble(double value) {
   // A double has at most 767 significant digits, so this is its exact value.
   std::array<char, 800> text{};

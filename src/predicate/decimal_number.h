@@ -16,7 +16,6 @@ class DecimalNumber {
  public:
   /// A number in decimal digits with sign, point and exponent as in SQL; nothing around it.
   static std::optional<DecimalNumber> Parse(std::string_view text);
-  static DecimalNumber FromDecimal(const arrow::Decimal256& unscaled, int32_t scale);
   /// Requires: finite.
   static DecimalNumber FromDouble(double value);
 
@@ -33,7 +32,6 @@ class DecimalNumber {
   float ToFloat() const;
   double ToDouble() const;
 
-  bool is_integer() const { return exponent_ >= 0; }
   bool is_negative() const { return negative_; }
   /// Digits before and after the point: of 12.5 two and one, of 0.001 none and three.
   int64_t integer_digits() const;
