@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <utility>
 
+#include "index/distance_key.h"
 #include "index/elements.h"
 #include "index/quantizer.h"
 #include "kernels/canonical_distance.h"
@@ -21,19 +21,6 @@ constexpr int64_t kTileQueries = 48;
 constexpr double kScorableNorm2 = 1e30;
 // What a step of a sum may lose below the range of float32, and more.
 constexpr double kUnderflow = 0x1p-120;
-
-// Bits of a float such that unsigned order is the order of the numbers.
-uint32_t OrderedBits(float value) {
-  uint32_t bits;
-  std::memcpy(&bits, &value, sizeof(bits));
-  return (bits & 0x80000000u) != 0 ? ~bits : bits | 0x80000000u;
-}
-float FromOrderedBits(uint32_t ordered) {
-  const uint32_t bits = (ordered & 0x80000000u) != 0 ? ordered & 0x7FFFFFFFu : ~ordered;
-  float value;
-  std::memcpy(&value, &bits, sizeof(value));
-  return value;
-}
 
 }  // namespace
 
@@ -120,14 +107,12 @@ void PartitionRanker<T>::Order(const double* query, int64_t limit, Scratch* scra
                                std::vector<RankedPartition>* out) const {
   scratch->keys.clear();
   for (const uint32_t partition : scratch->candidates) {
-    const uint64_t ordered = OrderedBits(Distance(query, partition));
-    scratch->keys.push_back(ordered << 32 | partition);
+    scratch->keys.push_back(DistanceKey(Distance(query, partition), partition));
   }
   std::sort(scratch->keys.begin(), scratch->keys.end());
   out->resize(static_cast<size_t>(limit));
   for (int64_t i = 0; i < limit; ++i) {
-    const uint64_t key = scratch->keys[i];
-    (*out)[i] = {static_cast<uint32_t>(key), FromOrderedBits(static_cast<uint32_t>(key >> 32))};
+    (*out)[i] = {IdOf(scratch->keys[i]), DistanceOf(scratch->keys[i])};
   }
 }
 
@@ -139,7 +124,7 @@ void PartitionRanker<T>::RankTile(const QueryBlock& queries, int64_t begin, int6
   if (limit < num_partitions_) {
     for (int64_t i = 0; i < count; ++i) {
       scratch->norms2[i] =
-          MoveByCentre<T>(queries.query(begin + i), dot_ ? nullptr : centre_.data(), dim_,
+          MoveByCentre<T>(queries.ranked_query(begin + i), dot_ ? nullptr : centre_.data(), dim_,
                           scratch->moved.data() + i * dim_);
     }
     kernels::ScoreBlock({.rows = rows_.rows(),
@@ -154,7 +139,7 @@ void PartitionRanker<T>::RankTile(const QueryBlock& queries, int64_t begin, int6
   }
   for (int64_t i = 0; i < count; ++i) {
     PickCandidates(scratch->scores.data() + i * stride, scratch->norms2[i], limit, scratch);
-    Order(queries.query(begin + i), limit, scratch, out + i);
+    Order(queries.ranked_query(begin + i), limit, scratch, out + i);
   }
 }
 

@@ -10,6 +10,7 @@
 #include "kernels/canonical_distance-inl.h"
 #include "kernels/code_scan-inl.h"
 #include "kernels/kernel_table.h"
+#include "kernels/node_distance-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kinjo::kernels {
@@ -27,6 +28,11 @@ constexpr KernelTable kTable = {
     .l2_hits_df = &L2Hits<double, float>,
     .dot_hits_ff = &DotHits<float, float>,
     .dot_hits_df = &DotHits<double, float>,
+    .node_l2 = {&NodeSums<NodeL2Terms, float>, &NodeSums<NodeL2Terms, hwy::float16_t>,
+                &NodeSums<NodeL2Terms, uint8_t>},
+    .node_dot = {&NodeSums<NodeDotTerms, float>, &NodeSums<NodeDotTerms, hwy::float16_t>,
+                 &NodeSums<NodeDotTerms, uint8_t>},
+    .node_cosine = {&NodeSums<NodeCosineTerms, float>, &NodeSums<NodeCosineTerms, hwy::float16_t>},
     .hamming = &Hamming,
     .scan_block = &Scan,
     .score_block = &Score,

@@ -32,6 +32,13 @@ struct KernelTable {
   void (*dot_hits_df)(const double* queries, const float* rows, int64_t dim, const Hit* hits,
                       int64_t count, double* out);
 
+  /// By NodeElement.
+  using NodeSumsFunction = void (*)(const float* query, const void* rows, int64_t dim,
+                                    const uint32_t* nodes, int64_t count, float* out);
+  NodeSumsFunction node_l2[3];
+  NodeSumsFunction node_dot[3];
+  NodeSumsFunction node_cosine[2];
+
   int64_t (*hamming)(const uint8_t* a, const uint8_t* b, int64_t bytes);
 
   /// `scratch` is 64-byte aligned, of `scratch_bytes` >= MinScratchBytes(dim).

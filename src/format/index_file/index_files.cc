@@ -6,6 +6,7 @@
 
 #include "arrow/array/array_nested.h"
 #include "arrow/type.h"
+#include "format/index_file/graph_reader.h"
 #include "format/index_file/index_model.h"
 #include "format/index_file/quantizer_model.h"
 
@@ -159,17 +160,30 @@ arrow::Result<std::vector<StoredColumn>> FindColumns(const LanceFile& file, cons
 class IndexFilesImpl final : public IndexFiles {
  public:
   IndexFilesImpl(std::shared_ptr<LanceFile> auxiliary, IvfModel ivf, QuantizerModel quantizer,
-                 std::vector<StoredColumn> columns)
+                 std::vector<StoredColumn> columns, std::unique_ptr<GraphReader> graphs)
       : auxiliary_(std::move(auxiliary)),
         ivf_(std::move(ivf)),
         quantizer_(std::move(quantizer)),
-        columns_(std::move(columns)) {}
+        columns_(std::move(columns)),
+        graphs_(std::move(graphs)) {
+    auto* pq = std::get_if<PqCodebook>(&quantizer_);
+    if (graphs_ == nullptr || pq == nullptr) return;
+    turns_codes_ = pq->transposed;
+    pq->transposed = false;
+  }
 
   const IvfModel& ivf() const override { return ivf_; }
   const QuantizerModel& quantizer() const override { return quantizer_; }
   uint32_t dim() const override { return static_cast<uint32_t>(ivf_.centroids.cols); }
 
   arrow::Result<PartitionRows> ReadPartition(uint64_t partition) override;
+  arrow::Result<PartitionGraph> ReadGraph(uint64_t partition) override {
+    if (graphs_ == nullptr) return IndexFiles::ReadGraph(partition);
+    return graphs_->Read(partition);
+  }
+  uint64_t graph_bytes(uint64_t partition) const override {
+    return graphs_ == nullptr ? 0 : graphs_->graph_bytes(partition);
+  }
 
  private:
   arrow::Result<std::shared_ptr<arrow::Buffer>> ReadBytes(const Field& field, RowRange range,
@@ -177,9 +191,23 @@ class IndexFilesImpl final : public IndexFiles {
 
   const std::shared_ptr<LanceFile> auxiliary_;
   const IvfModel ivf_;
-  const QuantizerModel quantizer_;
+  QuantizerModel quantizer_;
   const std::vector<StoredColumn> columns_;
+  const std::unique_ptr<GraphReader> graphs_;  // null without graphs
+  bool turns_codes_ = false;
 };
+
+// Planes of one byte of all rows, as rows.
+arrow::Result<std::shared_ptr<arrow::Buffer>> TurnPlanes(const arrow::Buffer& planes,
+                                                         uint64_t num_rows, uint64_t row_bytes) {
+  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> rows, arrow::AllocateBuffer(planes.size()));
+  for (uint64_t byte = 0; byte < row_bytes; ++byte) {
+    const uint8_t* plane = planes.data() + byte * num_rows;
+    uint8_t* out = rows->mutable_data() + byte;
+    for (uint64_t row = 0; row < num_rows; ++row) out[row * row_bytes] = plane[row];
+  }
+  return rows;
+}
 
 arrow::Result<PartitionRows> IndexFilesImpl::ReadPartition(uint64_t partition) {
   if (partition >= ivf_.num_partitions()) {
@@ -194,6 +222,9 @@ arrow::Result<PartitionRows> IndexFilesImpl::ReadPartition(uint64_t partition) {
     if (column.target == &PartitionRows::codes) {
       rows.code_bytes = static_cast<uint32_t>(column.row_bytes);
     }
+  }
+  if (turns_codes_ && rows.num_rows > 0) {
+    ARROW_ASSIGN_OR_RAISE(rows.codes, TurnPlanes(*rows.codes, rows.num_rows, rows.code_bytes));
   }
   return rows;
 }
@@ -309,6 +340,10 @@ uint64_t PartitionRows::size_bytes() const {
   return static_cast<uint64_t>(bytes);
 }
 
+arrow::Result<PartitionGraph> IndexFiles::ReadGraph(uint64_t partition) {
+  return base::Internal("Graph ", partition, " asked of an index without graphs");
+}
+
 uint32_t IndexFiles::code_bytes() const {
   if (const auto* pq = std::get_if<PqCodebook>(&quantizer())) {
     return pq->num_sub_vectors * pq->num_bits / 8;
@@ -333,14 +368,15 @@ arrow::Result<std::shared_ptr<IndexFiles>> IndexFiles::Open(
 arrow::Result<std::shared_ptr<IndexFiles>> IndexFiles::Assemble(
     const std::shared_ptr<LanceFile>& index, std::shared_ptr<LanceFile> auxiliary) {
   ARROW_ASSIGN_OR_RAISE(IvfModel ivf, ReadIvfModel(*index, *auxiliary));
-  if (ivf.kind.has_graph) {
-    return base::NotSupported("Index ", index->path(), " is of type ", ivf.index_type,
-                              ": its graph isn't read");
-  }
   ARROW_ASSIGN_OR_RAISE(QuantizerModel quantizer, ReadQuantizer(*auxiliary, ivf));
   ARROW_ASSIGN_OR_RAISE(auto columns, FindColumns(*auxiliary, ivf, quantizer));
+  std::unique_ptr<GraphReader> graphs;
+  if (ivf.kind.has_graph) {
+    ARROW_ASSIGN_OR_RAISE(graphs, GraphReader::Open(index, ivf));
+  }
   return std::make_shared<IndexFilesImpl>(std::move(auxiliary), std::move(ivf),
-                                          std::move(quantizer), std::move(columns));
+                                          std::move(quantizer), std::move(columns),
+                                          std::move(graphs));
 }
 
 }  // namespace kinjo::format

@@ -13,6 +13,7 @@
 #include "arrow/buffer.h"
 #include "base/error.h"
 #include "format/file/lance_file.h"
+#include "format/index_file/graph_model.h"
 #include "io/random_reader.h"
 
 namespace kinjo::format {
@@ -92,10 +93,11 @@ struct RqModel {
 /// The quantizer of a segment; its alternatives are in the order of QuantizerKind.
 using QuantizerModel = std::variant<FlatModel, PqCodebook, SqModel, RqModel>;
 
-/// The rows of one partition as stored. `codes`: for PQ code_bytes planes of num_rows bytes when
-/// transposed, else num_rows rows of code_bytes; for FLAT num_rows * dim elements; for SQ rows of
-/// dim bytes; for RQ the sign bits, dim / 8 bytes a row, as docs/format/index-file.md lays them
-/// out. The buffers after it are null but for RQ.
+/// The rows of one partition as stored, but for PQ under a graph, whose codes come row after row
+/// always: a search there jumps from row to row. `codes`: for PQ code_bytes planes of num_rows
+/// bytes when transposed, else num_rows rows of code_bytes; for FLAT num_rows * dim elements; for
+/// SQ rows of dim bytes; for RQ the sign bits, dim / 8 bytes a row, as docs/format/index-file.md
+/// lays them out. The buffers after it are null but for RQ.
 struct PartitionRows {
   uint64_t num_rows = 0;
   std::shared_ptr<arrow::Buffer> row_ids;  ///< num_rows uint64
@@ -133,6 +135,12 @@ class IndexFiles {
 
   /// Reads one partition: only its rows' bytes (to the chunk).
   virtual arrow::Result<PartitionRows> ReadPartition(uint64_t partition) = 0;
+
+  /// Reads the graph of one partition. Requires: ivf().kind.has_graph.
+  virtual arrow::Result<PartitionGraph> ReadGraph(uint64_t partition);
+  /// The most that the graph of one partition takes in memory, by what the file says about it; 0
+  /// where there is none.
+  virtual uint64_t graph_bytes(uint64_t /*partition*/) const { return 0; }
 
   /// Bytes of one row's code, in all columns.
   uint32_t code_bytes() const;
