@@ -10,14 +10,29 @@
 namespace kinjo::dataset {
 namespace {
 
+/// The version that the options ask for; nothing = the latest.
+arrow::Result<std::optional<uint64_t>> VersionOf(const io::Location& root,
+                                                 const OpenOptions& options) {
+  if (options.tag.empty()) return options.version;
+  if (options.version.has_value()) {
+    return base::Invalid("version = ", *options.version, " and tag = ", options.tag,
+                         " can't be given together: a tag names a version");
+  }
+  ARROW_ASSIGN_OR_RAISE(const format::Tag tag, format::FindTag(root, options.tag));
+  if (tag.branch.empty()) return std::optional<uint64_t>(tag.version);
+  return base::NotSupported("tag '", tag.name, "' of ", root.uri, " names version ", tag.version,
+                            " of the branch ", tag.branch, "; only the main branch is read");
+}
+
 arrow::Result<format::ManifestName> Choose(const std::vector<format::ManifestName>& names,
-                                           const OpenOptions& options, const std::string& uri) {
-  if (!options.version.has_value()) return names.back();
-  const auto found = std::find_if(
-      names.begin(), names.end(),
-      [&](const format::ManifestName& name) { return name.version == *options.version; });
+                                           std::optional<uint64_t> version,
+                                           const std::string& uri) {
+  if (!version.has_value()) return names.back();
+  const auto found =
+      std::find_if(names.begin(), names.end(),
+                   [&](const format::ManifestName& name) { return name.version == *version; });
   if (found != names.end()) return *found;
-  return base::NotFound(uri, " has no version ", *options.version, "; it has ", names.size(),
+  return base::NotFound(uri, " has no version ", *version, "; it has ", names.size(),
                         " versions from ", names.front().version, " to ", names.back().version);
 }
 
@@ -27,7 +42,8 @@ arrow::Result<std::shared_ptr<Dataset>> Dataset::Open(const std::string& uri,
                                                       const OpenOptions& options) {
   ARROW_ASSIGN_OR_RAISE(io::Location root, io::ResolveUri(uri));
   ARROW_ASSIGN_OR_RAISE(const std::vector<format::ManifestName> names, format::ListManifests(root));
-  ARROW_ASSIGN_OR_RAISE(const format::ManifestName chosen, Choose(names, options, root.uri));
+  ARROW_ASSIGN_OR_RAISE(const auto version, VersionOf(root, options));
+  ARROW_ASSIGN_OR_RAISE(const format::ManifestName chosen, Choose(names, version, root.uri));
   const auto counters = std::make_shared<io::IoCounters>();
   const io::Location location = io::Child(io::Child(root, "_versions"), chosen.FileName());
   ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<io::RandomReader> reader,
@@ -41,6 +57,10 @@ arrow::Result<std::shared_ptr<Dataset>> Dataset::Open(const std::string& uri,
   versions.reserve(names.size());
   for (const format::ManifestName& name : names) versions.push_back(name.version);
   return Snapshot::Make(std::move(root), std::move(manifest), std::move(versions), counters);
+}
+
+arrow::Result<std::vector<format::Tag>> Dataset::ListTags() const {
+  return std::vector<format::Tag>();
 }
 
 }  // namespace kinjo::dataset

@@ -14,6 +14,7 @@
 #include "base/cancel_token.h"
 #include "base/error.h"
 #include "format/schema.h"
+#include "format/table/tags.h"
 #include "io/random_reader.h"
 
 namespace kinjo::index {
@@ -30,6 +31,7 @@ using RowAddress = uint64_t;
 struct OpenOptions {
   /// A version number; nothing = the latest.
   std::optional<uint64_t> version;
+  std::string tag;  ///< of the version to open, instead of its number; "" = none
 };
 
 /// One fragment of the snapshot, deletions applied.
@@ -86,8 +88,8 @@ struct ScanOptions {
 /// An open snapshot. Immutable; thread-safe; keeps answering for its version while writers go on.
 class Dataset {
  public:
-  /// Missing path: `not_found`; a path without `_versions`: `invalid` ("not a Lance dataset");
-  /// unknown feature flags and old formats: `not_supported`.
+  /// Missing path, version or tag: `not_found`; a path without `_versions`: `invalid` ("not a Lance
+  /// dataset"); unknown feature flags and old formats: `not_supported`.
   static arrow::Result<std::shared_ptr<Dataset>> Open(const std::string& uri,
                                                       const OpenOptions& options = {});
   virtual ~Dataset() = default;
@@ -95,6 +97,8 @@ class Dataset {
   virtual const std::string& uri() const = 0;
   virtual uint64_t version() const = 0;
   virtual std::vector<uint64_t> versions() const = 0;  ///< all that exist now, rising
+  /// The tags that exist now, by name, read when asked for.
+  virtual arrow::Result<std::vector<format::Tag>> ListTags() const;
   virtual const std::string& data_format_version() const = 0;
   virtual const format::Schema& schema() const = 0;
   virtual std::shared_ptr<arrow::Schema> arrow_schema() const = 0;

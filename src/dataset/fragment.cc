@@ -17,10 +17,11 @@ bool HoldsAny(const format::ColumnMap& columns, const format::Field& field) {
 
 }  // namespace
 
-arrow::Result<std::unique_ptr<Fragment>> Fragment::Make(format::Fragment fragment,
-                                                        const BaseLocations& locations,
-                                                        std::shared_ptr<io::IoCounters> counters) {
-  std::unique_ptr<Fragment> result(new Fragment(std::move(fragment), std::move(counters)));
+arrow::Result<std::unique_ptr<Fragment>> Fragment::Make(
+    format::Fragment fragment, const BaseLocations& locations,
+    std::shared_ptr<io::IoCounters> counters, std::shared_ptr<format::PageCache> page_cache) {
+  std::unique_ptr<Fragment> result(
+      new Fragment(std::move(fragment), std::move(counters), std::move(page_cache)));
   const format::Fragment& info = result->fragment_;
   for (size_t i = 0; i < info.files.size(); ++i) {
     ARROW_ASSIGN_OR_RAISE(result->open_files_[i].location, locations.DataFile(info.files[i]));
@@ -66,7 +67,7 @@ arrow::Result<std::shared_ptr<format::LanceFile>> Fragment::Open(size_t number) 
       std::shared_ptr<io::RandomReader> reader,
       io::OpenFile(entry.location, fragment_.files[number].size_bytes, counters_));
   ARROW_ASSIGN_OR_RAISE(std::shared_ptr<format::LanceFile> file,
-                        format::LanceFile::Open(std::move(reader)));
+                        format::LanceFile::Open(std::move(reader), page_cache_));
   if (file->num_rows() != fragment_.physical_rows) {
     return base::Corrupt(entry.location.uri, 0, "the data file has ", file->num_rows(),
                          " rows, the manifest says ", fragment_.physical_rows);

@@ -23,9 +23,10 @@ namespace kinjo::dataset {
 class Fragment {
  public:
   /// Reads the deletion file, if there is one; data files wait, unless the manifest counts no rows.
-  static arrow::Result<std::unique_ptr<Fragment>> Make(format::Fragment fragment,
-                                                       const BaseLocations& locations,
-                                                       std::shared_ptr<io::IoCounters> counters);
+  /// `page_cache` is that of the dataset; null: each file has its own.
+  static arrow::Result<std::unique_ptr<Fragment>> Make(
+      format::Fragment fragment, const BaseLocations& locations,
+      std::shared_ptr<io::IoCounters> counters, std::shared_ptr<format::PageCache> page_cache);
 
   uint64_t id() const { return fragment_.id; }
   uint64_t physical_rows() const { return fragment_.physical_rows; }
@@ -47,9 +48,11 @@ class Fragment {
     std::shared_ptr<format::LanceFile> file;
   };
 
-  Fragment(format::Fragment fragment, std::shared_ptr<io::IoCounters> counters)
+  Fragment(format::Fragment fragment, std::shared_ptr<io::IoCounters> counters,
+           std::shared_ptr<format::PageCache> page_cache)
       : fragment_(std::move(fragment)),
         counters_(std::move(counters)),
+        page_cache_(std::move(page_cache)),
         open_files_(fragment_.files.size()) {}
 
   /// The number of the data file that holds the field; nothing when none does.
@@ -58,6 +61,7 @@ class Fragment {
 
   const format::Fragment fragment_;
   const std::shared_ptr<io::IoCounters> counters_;
+  const std::shared_ptr<format::PageCache> page_cache_;
   format::DeadRows dead_;
   std::vector<OpenFile> open_files_;
 };

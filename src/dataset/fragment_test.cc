@@ -22,7 +22,8 @@ TEST(FragmentTest, AFragmentOfNoRowsWhoseFileHasSomeIsCorrupt) {
   file.columns = {{0, 0}};
   format::Fragment info;
   info.files.push_back(file);
-  const arrow::Status status = Fragment::Make(std::move(info), locations, nullptr).status();
+  const arrow::Status status =
+      Fragment::Make(std::move(info), locations, nullptr, nullptr).status();
   EXPECT_EQ(base::CodeOf(status), base::ErrorCode::kCorrupt) << status.ToString();
   EXPECT_THAT(status.message(), testing::HasSubstr("the manifest says 0"));
 }

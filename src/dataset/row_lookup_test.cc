@@ -22,7 +22,7 @@ std::unique_ptr<Fragment> MakeFragment(uint64_t id, uint64_t first_row_id, uint6
   info.row_ids = format::RowIdSequence::Parse(sequence.text(), rows, "manifest").ValueOrDie();
   static const BaseLocations locations =
       BaseLocations::Make(io::ResolveUri("/nowhere").ValueOrDie(), {}).ValueOrDie();
-  return Fragment::Make(std::move(info), locations, nullptr).ValueOrDie();
+  return Fragment::Make(std::move(info), locations, nullptr, nullptr).ValueOrDie();
 }
 
 TEST(FragmentTableTest, FindsDenseAndSparseIds) {

@@ -96,7 +96,7 @@ arrow::Status Snapshot::OpenFragments() {
   std::vector<const Fragment*> all;
   for (format::Fragment& info : manifest_.fragments) {
     ARROW_ASSIGN_OR_RAISE(std::unique_ptr<Fragment> fragment,
-                          Fragment::Make(std::move(info), locations_, counters_));
+                          Fragment::Make(std::move(info), locations_, counters_, page_cache_));
     FragmentInfo told;
     told.id = fragment->id();
     told.physical_rows = fragment->physical_rows();

@@ -30,6 +30,9 @@ class Snapshot final : public Dataset, public std::enable_shared_from_this<Snaps
   const std::string& uri() const override { return locations_.root().uri; }
   uint64_t version() const override { return manifest_.version; }
   std::vector<uint64_t> versions() const override { return versions_; }
+  arrow::Result<std::vector<format::Tag>> ListTags() const override {
+    return format::ListTags(locations_.root());
+  }
   const std::string& data_format_version() const override { return manifest_.data_format; }
   const format::Schema& schema() const override { return manifest_.schema; }
   std::shared_ptr<arrow::Schema> arrow_schema() const override { return arrow_schema_; }
@@ -66,6 +69,7 @@ class Snapshot final : public Dataset, public std::enable_shared_from_this<Snaps
   format::Manifest manifest_;  ///< its fragments have moved into `fragments_`
   std::vector<uint64_t> versions_;
   std::shared_ptr<io::IoCounters> counters_;
+  const std::shared_ptr<format::PageCache> page_cache_ = std::make_shared<format::PageCache>();
   std::shared_ptr<arrow::Schema> arrow_schema_;
   std::vector<std::unique_ptr<Fragment>> fragments_;  ///< in manifest order
   std::vector<FragmentInfo> fragment_infos_;

@@ -33,15 +33,27 @@ struct Shape {
   std::optional<FlatPart> values;            // fixed width, or indices of the dictionary
   std::shared_ptr<const BinaryPart> binary;  // variable width, or items of the dictionary
   uint64_t num_items = 0;                    // of the dictionary
+  std::vector<CompressedBuffer> compressed;  // the buffers that the parts above name by number
   bool is_dictionary() const { return values && binary != nullptr; }
+};
+
+// What is read whole whichever rows are asked for.
+struct ArrayState final : PageState {
+  OpenedBuffers opened;
+  BinaryRows items;  // of the dictionary
+  std::vector<uint8_t> item_bytes;
+  Scratch item_memory;
 };
 
 class ArrayPage final : public Page {
  public:
   ArrayPage(Shape shape, PagePlace place) : shape_(std::move(shape)), place_(std::move(place)) {}
 
-  arrow::Result<std::unique_ptr<PageRead>> Start(const LeafColumn& leaf,
-                                                 std::span<const PageRows> rows) const override;
+  std::vector<io::ByteRange> StateRanges() const override;
+  arrow::Result<std::shared_ptr<const PageState>> MakeState(Buffers buffers) const override;
+  arrow::Result<std::unique_ptr<PageRead>> Start(
+      const LeafColumn& leaf, std::span<const PageRows> rows,
+      std::shared_ptr<const PageState> state) const override;
 
   const Shape& shape() const { return shape_; }
   const PagePlace& place() const { return place_; }
@@ -53,9 +65,10 @@ class ArrayPage final : public Page {
 
 class ArrayPageRead final : public PageRead {
  public:
-  ArrayPageRead(const ArrayPage& page, bool arrow_dictionary, PageLevels levels,
-                std::span<const PageRows> rows)
+  ArrayPageRead(const ArrayPage& page, std::shared_ptr<const ArrayState> state,
+                bool arrow_dictionary, PageLevels levels, std::span<const PageRows> rows)
       : shape_(page.shape()),
+        state_(std::move(state)),
         where_(page.place().where),
         arrow_dictionary_(arrow_dictionary),
         levels_(std::move(levels)),
@@ -77,11 +90,12 @@ class ArrayPageRead final : public PageRead {
   arrow::Status AppendLevels(uint64_t count, bool any_null, ColumnSink* sink);
 
   const Shape& shape_;
+  const std::shared_ptr<const ArrayState> state_;
   const Where where_;
   const bool arrow_dictionary_;
   const PageLevels levels_;
   const std::span<const PageRows> rows_;
-  std::vector<BinaryRows> binary_rows_;  // one a range; of a dictionary, one for all items
+  std::vector<BinaryRows> binary_rows_;  // one a range, unless they lie in a dictionary
   // While decoding.
   Buffers data_;
   size_t next_ = 0;
@@ -89,8 +103,44 @@ class ArrayPageRead final : public PageRead {
   std::vector<uint16_t> def_;
 };
 
-arrow::Result<std::unique_ptr<PageRead>> ArrayPage::Start(const LeafColumn& leaf,
-                                                          std::span<const PageRows> rows) const {
+std::vector<io::ByteRange> ArrayPage::StateRanges() const {
+  std::vector<io::ByteRange> ranges;
+  for (const CompressedBuffer& buffer : shape_.compressed) ranges.push_back(buffer.range);
+  if (shape_.is_dictionary()) {
+    // What doesn't lie in its buffer is found out when the state is made.
+    const auto ends = shape_.binary->EndsRange(0, shape_.num_items, place_.where);
+    ranges.push_back(ends.ok() ? *ends : io::ByteRange{});
+    ranges.push_back(shape_.binary->AllBytes());
+  }
+  return ranges;
+}
+
+arrow::Result<std::shared_ptr<const PageState>> ArrayPage::MakeState(Buffers buffers) const {
+  const Where& where = place_.where;
+  auto state = std::make_shared<ArrayState>();
+  const size_t num_compressed = shape_.compressed.size();
+  ARROW_RETURN_NOT_OK(state->opened.Open(shape_.compressed, buffers.first(num_compressed), where));
+  if (shape_.is_dictionary()) {
+    const BinaryPart& binary = *shape_.binary;
+    BinaryRows* items = &state->items;
+    ARROW_RETURN_NOT_OK(binary.EndsRange(0, shape_.num_items, where).status());
+    ARROW_RETURN_NOT_OK(binary.ReadEnds(ToBytes(*buffers[num_compressed]), state->opened, 0,
+                                        shape_.num_items, where, items));
+    ARROW_ASSIGN_OR_RAISE(const io::ByteRange range, binary.BytesRange(*items, where));
+    const Bytes all = ToBytes(*buffers[num_compressed + 1]);
+    const Bytes own = all.subspan(range.offset - binary.AllBytes().offset, range.length);
+    state->item_bytes.assign(own.begin(), own.end());
+    ARROW_RETURN_NOT_OK(
+        binary.ReadBytes(state->item_bytes, state->opened, where, &state->item_memory, items));
+  }
+  state->bytes = state->opened.bytes() + state->item_bytes.size() +
+                 state->item_memory.taken_bytes() + state->items.offsets.capacity() * 8;
+  return state;
+}
+
+arrow::Result<std::unique_ptr<PageRead>> ArrayPage::Start(
+    const LeafColumn& leaf, std::span<const PageRows> rows,
+    std::shared_ptr<const PageState> state) const {
   const bool variable = leaf.type.kind == LeafType::Kind::kVariable;
   std::vector<uint64_t> items;
   items.reserve(shape_.levels.size());
@@ -103,7 +153,10 @@ arrow::Result<std::unique_ptr<PageRead>> ArrayPage::Start(const LeafColumn& leaf
   }
   ARROW_ASSIGN_OR_RAISE(PageLevels levels, PageLevels::Make({proto::RepDefLayer::kNullableItem},
                                                             leaf.layers, place_.where));
-  return std::make_unique<ArrayPageRead>(*this, leaf.is_dictionary, std::move(levels), rows);
+  auto own = std::static_pointer_cast<const ArrayState>(std::move(state));
+  if (own == nullptr) own = std::make_shared<ArrayState>();
+  return std::make_unique<ArrayPageRead>(*this, std::move(own), leaf.is_dictionary,
+                                         std::move(levels), rows);
 }
 
 arrow::Status ArrayPageRead::Plan(const FlatPart& part, uint64_t begin, uint64_t end,
@@ -114,16 +167,11 @@ arrow::Status ArrayPageRead::Plan(const FlatPart& part, uint64_t begin, uint64_t
 }
 
 arrow::Result<Bytes> ArrayPageRead::Take(const FlatPart& part, uint64_t begin, uint64_t end) {
-  return part.Open(ToBytes(*data_[next_++]), begin, end, where_, scratch_);
+  return part.Find(ToBytes(*data_[next_++]), state_->opened, begin, end, where_);
 }
 
 arrow::Status ArrayPageRead::PlanLookups(std::vector<io::ByteRange>* ranges) {
-  if (!shape_.binary) return arrow::Status::OK();
-  if (shape_.is_dictionary()) {
-    ARROW_ASSIGN_OR_RAISE(auto range, shape_.binary->EndsRange(0, shape_.num_items, where_));
-    ranges->push_back(range);
-    return arrow::Status::OK();
-  }
+  if (!shape_.binary || shape_.is_dictionary()) return arrow::Status::OK();
   for (const PageRows& range : rows_) {
     ARROW_ASSIGN_OR_RAISE(auto ends, shape_.binary->EndsRange(range.begin, range.end, where_));
     ranges->push_back(ends);
@@ -132,13 +180,6 @@ arrow::Status ArrayPageRead::PlanLookups(std::vector<io::ByteRange>* ranges) {
 }
 
 arrow::Status ArrayPageRead::PlanData(Buffers lookups, std::vector<io::ByteRange>* ranges) {
-  if (shape_.is_dictionary()) {
-    binary_rows_.emplace_back();
-    ARROW_RETURN_NOT_OK(
-        shape_.binary->ReadEnds(lookups[0], 0, shape_.num_items, where_, &binary_rows_.back()));
-    ARROW_ASSIGN_OR_RAISE(auto bytes, shape_.binary->BytesRange(binary_rows_.back(), where_));
-    ranges->push_back(bytes);
-  }
   for (size_t i = 0; i < rows_.size(); ++i) {
     const uint64_t begin = Aligned(rows_[i].begin);
     const uint64_t end = rows_[i].end;
@@ -154,7 +195,8 @@ arrow::Status ArrayPageRead::PlanData(Buffers lookups, std::vector<io::ByteRange
     } else if (shape_.binary) {
       binary_rows_.emplace_back();
       BinaryRows* rows = &binary_rows_.back();
-      ARROW_RETURN_NOT_OK(shape_.binary->ReadEnds(lookups[i], rows_[i].begin, end, where_, rows));
+      ARROW_RETURN_NOT_OK(shape_.binary->ReadEnds(ToBytes(*lookups[i]), state_->opened,
+                                                  rows_[i].begin, end, where_, rows));
       ARROW_ASSIGN_OR_RAISE(auto bytes, shape_.binary->BytesRange(*rows, where_));
       ranges->push_back(bytes);
     }
@@ -166,11 +208,6 @@ arrow::Status ArrayPageRead::Decode(Buffers data, Scratch* scratch, ColumnSink* 
   data_ = data;
   next_ = 0;
   scratch_ = scratch;
-  scratch_->Reset();
-  if (shape_.is_dictionary()) {
-    ARROW_RETURN_NOT_OK(
-        shape_.binary->ReadBytes(ToBytes(*data_[next_++]), where_, scratch_, &binary_rows_[0]));
-  }
   for (size_t i = 0; i < rows_.size(); ++i) {
     const uint64_t count = rows_[i].end - rows_[i].begin;
     def_.assign(count, 0);
@@ -184,7 +221,6 @@ arrow::Status ArrayPageRead::Decode(Buffers data, Scratch* scratch, ColumnSink* 
       scratch_->Reset();
       ARROW_RETURN_NOT_OK(DecodeBinary(i, sink));
     } else {
-      scratch_->Reset();
       ARROW_RETURN_NOT_OK(DecodeFixed(rows_[i], sink));
     }
   }
@@ -225,7 +261,8 @@ arrow::Status ArrayPageRead::DecodeFixed(const PageRows& range, ColumnSink* sink
 
 arrow::Status ArrayPageRead::DecodeBinary(size_t number, ColumnSink* sink) {
   BinaryRows* rows = &binary_rows_[number];
-  ARROW_RETURN_NOT_OK(shape_.binary->ReadBytes(ToBytes(*data_[next_++]), where_, scratch_, rows));
+  ARROW_RETURN_NOT_OK(
+      shape_.binary->ReadBytes(ToBytes(*data_[next_++]), state_->opened, where_, scratch_, rows));
   const uint64_t count = rows->is_null.size();
   bool any_null = false;
   for (uint64_t i = 0; i < count; ++i) {
@@ -239,7 +276,7 @@ arrow::Status ArrayPageRead::DecodeBinary(size_t number, ColumnSink* sink) {
 // The index of a plain string column counts from 1 and 0 is null; that of a column of Arrow's
 // dictionary type counts from 0 and a null is an item that is null.
 arrow::Status ArrayPageRead::DecodeDictionary(const PageRows& range, ColumnSink* sink) {
-  const BinaryRows& items = binary_rows_[0];
+  const BinaryRows& items = state_->items;
   const uint64_t begin = Aligned(range.begin);
   const uint64_t count = range.end - range.begin;
   const auto width = static_cast<uint32_t>(shape_.values->bits / 8);
@@ -307,8 +344,8 @@ class ShapeMaking {
       return place_.where.NotSupported("encoding ", proto::Describe(**node), " inside a list");
     }
     if ((*node)->nulls == Nulls::kSome) {
-      ARROW_ASSIGN_OR_RAISE(*validity,
-                            FlatPart::Make((*node)->children[0], place_.buffers, place_.where));
+      ARROW_ASSIGN_OR_RAISE(*validity, FlatPart::Make((*node)->children[0], place_.buffers,
+                                                      place_.where, &shape_.compressed));
       if ((*validity)->bits != 1) return place_.where.Corrupt("validity of several bits");
     }
     *node = &(*node)->children.back();
@@ -318,7 +355,8 @@ class ShapeMaking {
   arrow::Status AddValues(const ArrayEncoding& node) {
     const Where& where = place_.where;
     if (node.kind == Kind::kDictionary) {
-      ARROW_ASSIGN_OR_RAISE(shape_.values, FlatPart::Make(node.children[0], place_.buffers, where));
+      ARROW_ASSIGN_OR_RAISE(shape_.values, FlatPart::Make(node.children[0], place_.buffers, where,
+                                                          &shape_.compressed));
       const uint64_t bits = shape_.values->bits;
       if (bits != 8 && bits != 16 && bits != 32 && bits != 64) {
         return where.NotSupported("dictionary indices of ", bits, " bits");
@@ -329,12 +367,14 @@ class ShapeMaking {
     if (node.kind == Kind::kBinary || node.kind == Kind::kFsst) {
       return AddBinary(node);
     }
-    ARROW_ASSIGN_OR_RAISE(shape_.values, FlatPart::Make(node, place_.buffers, where));
+    ARROW_ASSIGN_OR_RAISE(shape_.values,
+                          FlatPart::Make(node, place_.buffers, where, &shape_.compressed));
     return arrow::Status::OK();
   }
 
   arrow::Status AddBinary(const ArrayEncoding& node) {
-    ARROW_ASSIGN_OR_RAISE(BinaryPart part, BinaryPart::Make(node, place_.buffers, place_.where));
+    ARROW_ASSIGN_OR_RAISE(BinaryPart part,
+                          BinaryPart::Make(node, place_.buffers, place_.where, &shape_.compressed));
     shape_.binary = std::make_shared<BinaryPart>(std::move(part));
     return arrow::Status::OK();
   }

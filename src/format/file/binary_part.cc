@@ -8,7 +8,8 @@ using proto::ArrayEncoding;
 
 arrow::Result<BinaryPart> BinaryPart::Make(const ArrayEncoding& encoding,
                                            const std::vector<io::ByteRange>& buffers,
-                                           const Where& where) {
+                                           const Where& where,
+                                           std::vector<CompressedBuffer>* compressed) {
   BinaryPart part;
   const ArrayEncoding* node = &encoding;
   if (node->kind == ArrayEncoding::Kind::kFsst) {
@@ -20,8 +21,8 @@ arrow::Result<BinaryPart> BinaryPart::Make(const ArrayEncoding& encoding,
   if (node->kind != ArrayEncoding::Kind::kBinary) {
     return where.NotSupported("encoding ", proto::Describe(encoding));
   }
-  ARROW_ASSIGN_OR_RAISE(part.ends_, FlatPart::Make(node->children[0], buffers, where));
-  ARROW_ASSIGN_OR_RAISE(part.bytes_, FlatPart::Make(node->children[1], buffers, where));
+  ARROW_ASSIGN_OR_RAISE(part.ends_, FlatPart::Make(node->children[0], buffers, where, compressed));
+  ARROW_ASSIGN_OR_RAISE(part.bytes_, FlatPart::Make(node->children[1], buffers, where, compressed));
   if (part.ends_.bits != 64 || part.bytes_.bits != 8) {
     return where.NotSupported("encoding ", proto::Describe(encoding));
   }
@@ -34,12 +35,10 @@ arrow::Result<io::ByteRange> BinaryPart::EndsRange(uint64_t begin, uint64_t end,
   return ends_.Slice(begin == 0 ? 0 : begin - 1, end, where);
 }
 
-arrow::Status BinaryPart::ReadEnds(const std::shared_ptr<arrow::Buffer>& ends, uint64_t begin,
+arrow::Status BinaryPart::ReadEnds(Bytes ends, const OpenedBuffers& opened, uint64_t begin,
                                    uint64_t end, const Where& where, BinaryRows* rows) const {
   const uint64_t first = begin == 0 ? 0 : begin - 1;
-  Scratch scratch;
-  ARROW_ASSIGN_OR_RAISE(const Bytes numbers,
-                        ends_.Open(ToBytes(*ends), first, end, where, &scratch));
+  ARROW_ASSIGN_OR_RAISE(const Bytes numbers, ends_.Find(ends, opened, first, end, where));
   rows->offsets.reserve(end - begin + 1);
   rows->is_null.reserve(end - begin);
   uint64_t previous = 0;
@@ -63,10 +62,10 @@ arrow::Result<io::ByteRange> BinaryPart::BytesRange(const BinaryRows& rows,
   return bytes_.Slice(rows.offsets.front(), rows.offsets.back(), where);
 }
 
-arrow::Status BinaryPart::ReadBytes(Bytes bytes, const Where& where, Scratch* scratch,
-                                    BinaryRows* rows) const {
+arrow::Status BinaryPart::ReadBytes(Bytes bytes, const OpenedBuffers& opened, const Where& where,
+                                    Scratch* scratch, BinaryRows* rows) const {
   const uint64_t base = rows->offsets.front();
-  ARROW_ASSIGN_OR_RAISE(bytes, bytes_.Open(bytes, base, rows->offsets.back(), where, scratch));
+  ARROW_ASSIGN_OR_RAISE(bytes, bytes_.Find(bytes, opened, base, rows->offsets.back(), where));
   for (uint64_t& offset : rows->offsets) offset -= base;
   const uint64_t count = rows->is_null.size();
   const auto* offsets = reinterpret_cast<const uint8_t*>(rows->offsets.data());

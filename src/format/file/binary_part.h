@@ -24,18 +24,24 @@ class BinaryPart {
   /// Takes a binary encoding apart, or an FSST one around it.
   static arrow::Result<BinaryPart> Make(const proto::ArrayEncoding& encoding,
                                         const std::vector<io::ByteRange>& buffers,
-                                        const Where& where);
+                                        const Where& where,
+                                        std::vector<CompressedBuffer>* compressed);
 
   /// The bytes of the end offsets of rows [begin, end), and of the row before.
   arrow::Result<io::ByteRange> EndsRange(uint64_t begin, uint64_t end, const Where& where) const;
   /// Fills offsets and is_null out of the bytes of EndsRange.
-  arrow::Status ReadEnds(const std::shared_ptr<arrow::Buffer>& ends, uint64_t begin, uint64_t end,
+  arrow::Status ReadEnds(Bytes ends, const OpenedBuffers& opened, uint64_t begin, uint64_t end,
                          const Where& where, BinaryRows* rows) const;
   /// The bytes of the values.
   arrow::Result<io::ByteRange> BytesRange(const BinaryRows& rows, const Where& where) const;
   /// Fills the block out of the bytes of BytesRange.
-  arrow::Status ReadBytes(Bytes bytes, const Where& where, Scratch* scratch,
-                          BinaryRows* rows) const;
+  arrow::Status ReadBytes(Bytes bytes, const OpenedBuffers& opened, const Where& where,
+                          Scratch* scratch, BinaryRows* rows) const;
+
+  /// The bytes of all values of the page.
+  io::ByteRange AllBytes() const {
+    return {bytes_.buffer.offset, bytes_.compressed ? 0 : bytes_.buffer.length};
+  }
 
  private:
   FlatPart ends_;

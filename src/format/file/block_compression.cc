@@ -74,7 +74,7 @@ arrow::Result<Bytes> Decompress(CompressionScheme scheme, Bytes compressed, cons
                          size);
   }
   ARROW_ASSIGN_OR_RAISE(arrow::util::Codec * codec, CodecFor(scheme));
-  uint8_t* out = scratch->Take(size);
+  ARROW_ASSIGN_OR_RAISE(uint8_t* out, scratch->Take(size, where));
   if (size == 0) return Bytes(out, 0);
   const auto written = codec->Decompress(static_cast<int64_t>(compressed.size()), compressed.data(),
                                          static_cast<int64_t>(size), out);

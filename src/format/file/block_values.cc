@@ -43,7 +43,8 @@ arrow::Status DecodeOutOfLine(const Encoding& encoding, Bytes buffer, uint64_t n
     return where.Corrupt("a bit-packed buffer of ", buffer.size(), " bytes can't hold ", num_values,
                          " values of ", packed_bits, " bits");
   }
-  uint8_t* out = scratch->Take((full_blocks + 1) * kPackedBlock * word);
+  ARROW_ASSIGN_OR_RAISE(uint8_t* out,
+                        scratch->Take((full_blocks + 1) * kPackedBlock * word, where));
   for (uint64_t i = 0; i < full_blocks; ++i) {
     UnpackBlock(buffer.data() + i * block_bytes, static_cast<uint32_t>(bits), packed_bits,
                 out + i * kPackedBlock * word);

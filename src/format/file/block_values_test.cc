@@ -56,6 +56,31 @@ TEST(BlockValuesTest, RunsMayWrapAt65536OnlyWhereAllowed) {
   EXPECT_FALSE(ExpandRuns(runs, 4, true, Here(), &scratch).ok());
 }
 
+// Honest runs of a small file may add up to more than any machine has.
+TEST(BlockValuesTest, RunsBeyondTheBoundAreRefused) {
+  const std::vector<uint32_t> lengths(5000, 1 << 20);
+  const std::vector<uint8_t> values(lengths.size(), 7);
+  const auto length_bytes = ToVector(lengths);
+  Scratch scratch;
+  const auto out =
+      ExpandRuns({values, 1, length_bytes, 4}, uint64_t{5000} << 20, false, Here(), &scratch);
+  EXPECT_EQ(base::CodeOf(out.status()), base::ErrorCode::kCapacity);
+  EXPECT_EQ(scratch.taken_bytes(), 0u);
+}
+
+TEST(ScratchTest, WhatIsTakenTogetherHasABound) {
+  Scratch scratch;
+  ASSERT_TRUE(scratch.Take(100, Here()).ok());
+  const auto rest = scratch.Take(Scratch::kMostBytes - 99, Here());
+  EXPECT_EQ(base::CodeOf(rest.status()), base::ErrorCode::kCapacity);
+  EXPECT_FALSE(scratch.Take(UINT64_MAX, Here()).ok());
+  EXPECT_EQ(scratch.taken_bytes(), 100u);
+  uint8_t* again = scratch.Take(50, Here()).ValueOrDie();
+  scratch.Reset();
+  EXPECT_EQ(scratch.taken_bytes(), 0u);
+  EXPECT_NE(scratch.Take(80, Here()).ValueOrDie(), again);
+}
+
 // What the runs can't fill must not be asked of the system either.
 TEST(BlockValuesTest, AClaimThatRunsDontFillIsNotAllocated) {
   constexpr uint64_t kRuns = 1 << 12;

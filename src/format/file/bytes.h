@@ -81,6 +81,12 @@ struct Where {
     return base::Corrupt(*path, offset, Name(), parts...);
   }
 
+  /// More than this build takes, or than the machine has.
+  template <typename... Parts>
+  arrow::Status Capacity(const Parts&... parts) const {
+    return base::MakeError(base::ErrorCode::kCapacity, base::Concat(Name(), parts...), *path);
+  }
+
   /// Well-formed, but of a kind that this build doesn't read.
   template <typename... Parts>
   arrow::Status NotSupported(const Parts&... parts) const {

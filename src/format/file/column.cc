@@ -44,9 +44,11 @@ arrow::Result<std::vector<io::ByteRange>> PageBuffers(const proto::Page& page, u
 }
 
 arrow::Result<std::shared_ptr<Column>> Column::Make(std::shared_ptr<io::RandomReader> reader,
+                                                    std::shared_ptr<PageCache> cache,
                                                     uint32_t number, uint64_t num_rows,
                                                     proto::ColumnMetadata metadata) {
-  std::shared_ptr<Column> column(new Column(std::move(reader), number));
+  std::shared_ptr<Column> column(new Column(std::move(reader), std::move(cache), number));
+  column->first_id_ = column->cache_->NumberPages(metadata.pages.size());
   uint64_t row = 0;
   Where where{.path = &column->reader_->path(), .column = number};
   for (size_t i = 0; i < metadata.pages.size(); ++i) {
@@ -60,6 +62,9 @@ arrow::Result<std::shared_ptr<Column>> Column::Make(std::shared_ptr<io::RandomRe
     column->first_rows_.push_back(row);
     column->page_bytes_.push_back(bytes);
     ARROW_ASSIGN_OR_RAISE(auto made, MakePage(page.encoding, std::move(place)));
+    uint64_t state_bytes = 0;
+    for (const io::ByteRange& range : made->StateRanges()) state_bytes += range.length;
+    column->state_bytes_.push_back(state_bytes);
     column->pages_.push_back(std::move(made));
     if (!CheckedAdd(row, page.length, &row)) row = UINT64_MAX;
   }
@@ -67,7 +72,6 @@ arrow::Result<std::shared_ptr<Column>> Column::Make(std::shared_ptr<io::RandomRe
     return where.Corrupt("the column's pages hold ", row, " rows, where the file has ", num_rows);
   }
   column->first_rows_.push_back(row);
-  column->index_is_loaded_.resize(column->pages_.size());
   return column;
 }
 
@@ -85,7 +89,8 @@ std::vector<Column::Touched> Column::FindPages(std::span<const RowRange> ranges,
       }
       const uint64_t end = std::min(range.end, first_rows_[page + 1]);
       if (touched.empty() || touched.back().page != page) {
-        touched.push_back({.page = page, .first_rows = rows->size(), .num_rows = 0, .read = {}});
+        touched.push_back(
+            {.page = page, .first_rows = rows->size(), .num_rows = 0, .state = {}, .read = {}});
       }
       rows->push_back({row - first_rows_[page], end - first_rows_[page]});
       ++touched.back().num_rows;
@@ -95,48 +100,47 @@ std::vector<Column::Touched> Column::FindPages(std::span<const RowRange> ranges,
   return touched;
 }
 
-arrow::Status Column::LoadIndexes(std::span<const Touched> touched) {
+arrow::Status Column::LoadStates(std::span<Touched> touched) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  std::vector<size_t> missing;
+  std::vector<Touched*> missing;
   std::vector<size_t> first_range;
   std::vector<io::ByteRange> ranges;
-  for (const Touched& one : touched) {
-    if (index_is_loaded_[one.page]) continue;
-    missing.push_back(one.page);
+  for (Touched& one : touched) {
+    const auto more = pages_[one.page]->StateRanges();
+    if (more.empty()) continue;
+    one.state = cache_->Find(first_id_ + one.page);
+    if (one.state != nullptr) continue;
+    missing.push_back(&one);
     first_range.push_back(ranges.size());
-    const auto more = pages_[one.page]->IndexRanges();
     ranges.insert(ranges.end(), more.begin(), more.end());
   }
   if (missing.empty()) return arrow::Status::OK();
   first_range.push_back(ranges.size());
-  std::vector<std::shared_ptr<arrow::Buffer>> buffers;
-  if (!ranges.empty()) {
-    ARROW_ASSIGN_OR_RAISE(buffers, reader_->ReadRanges(ranges));
-  }
+  ARROW_ASSIGN_OR_RAISE(const auto buffers, reader_->ReadRanges(ranges));
   for (size_t i = 0; i < missing.size(); ++i) {
     const Buffers own =
         Buffers(buffers).subspan(first_range[i], first_range[i + 1] - first_range[i]);
-    ARROW_RETURN_NOT_OK(pages_[missing[i]]->LoadIndex(own));
-    index_is_loaded_[missing[i]] = true;
+    const size_t page = missing[i]->page;
+    ARROW_ASSIGN_OR_RAISE(missing[i]->state, pages_[page]->MakeState(own));
+    cache_->Keep(first_id_ + page, missing[i]->state);
   }
   return arrow::Status::OK();
 }
 
-arrow::Status Column::Read(const LeafColumn& leaf, std::span<const RowRange> ranges,
-                           ColumnSink* sink) {
-  // Also when the column was opened for another field: field ids and columns come from a manifest.
-  if (!ranges.empty() && ranges.back().end > first_rows_.back()) {
-    return Where{.path = &reader_->path(), .column = number_}.Corrupt(
-        "rows up to ", ranges.back().end, " of a column of ", first_rows_.back());
+size_t Column::CountTogether(std::span<const Touched> touched) const {
+  size_t count = 0;
+  uint64_t bytes = 0;
+  while (count < touched.size() && (count == 0 || bytes < kBatchBytes)) {
+    bytes += state_bytes_[touched[count++].page];
   }
-  std::vector<PageRows> rows;
-  std::vector<Touched> touched = FindPages(ranges, &rows);
-  ARROW_RETURN_NOT_OK(LoadIndexes(touched));
+  return count;
+}
+
+arrow::Status Column::ReserveFor(const LeafColumn& leaf, std::span<const Touched> touched,
+                                 ColumnSink* sink) const {
   uint64_t stored_bytes = 0;
   uint64_t stored_rows = 0;
-  for (Touched& one : touched) {
-    const auto own = std::span<const PageRows>(rows).subspan(one.first_rows, one.num_rows);
-    ARROW_ASSIGN_OR_RAISE(one.read, pages_[one.page]->Start(leaf, own));
+  for (const Touched& one : touched) {
     stored_bytes += page_bytes_[one.page];
     stored_rows += first_rows_[one.page + 1] - first_rows_[one.page];
   }
@@ -147,8 +151,30 @@ arrow::Status Column::Read(const LeafColumn& leaf, std::span<const RowRange> ran
                        static_cast<double>(std::max<uint64_t>(1, stored_rows));
   const auto bytes =
       static_cast<uint64_t>(static_cast<double>(stored_bytes) * std::min(1.0, share));
-  ARROW_RETURN_NOT_OK(sink->values.Reserve(std::min(sink->expected_rows, justified), bytes));
-  return ReadPages(touched, sink);
+  return sink->values.Reserve(std::min(sink->expected_rows, justified), bytes);
+}
+
+arrow::Status Column::Read(const LeafColumn& leaf, std::span<const RowRange> ranges,
+                           ColumnSink* sink) {
+  // Also when the column was opened for another field: field ids and columns come from a manifest.
+  if (!ranges.empty() && ranges.back().end > first_rows_.back()) {
+    return Where{.path = &reader_->path(), .column = number_}.Corrupt(
+        "rows up to ", ranges.back().end, " of a column of ", first_rows_.back());
+  }
+  std::vector<PageRows> rows;
+  std::vector<Touched> all = FindPages(ranges, &rows);
+  ARROW_RETURN_NOT_OK(ReserveFor(leaf, all, sink));
+  for (std::span<Touched> rest(all); !rest.empty();) {
+    const std::span<Touched> touched = rest.first(CountTogether(rest));
+    rest = rest.subspan(touched.size());
+    ARROW_RETURN_NOT_OK(LoadStates(touched));
+    for (Touched& one : touched) {
+      const auto own = std::span<const PageRows>(rows).subspan(one.first_rows, one.num_rows);
+      ARROW_ASSIGN_OR_RAISE(one.read, pages_[one.page]->Start(leaf, own, std::move(one.state)));
+    }
+    ARROW_RETURN_NOT_OK(ReadPages(touched, sink));
+  }
+  return arrow::Status::OK();
 }
 
 arrow::Status Column::ReadPages(std::span<Touched> touched, ColumnSink* sink) {

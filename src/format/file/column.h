@@ -13,11 +13,12 @@
 
 namespace kinjo::format::file {
 
-/// Thread-safe. Page indexes are loaded when first touched and kept.
+/// Thread-safe. The states of pages are made when first touched and kept in `cache`.
 class Column {
  public:
   /// Takes the pages of `metadata`; checks that they cover `num_rows` rows and lie in the file.
   static arrow::Result<std::shared_ptr<Column>> Make(std::shared_ptr<io::RandomReader> reader,
+                                                     std::shared_ptr<PageCache> cache,
                                                      uint32_t number, uint64_t num_rows,
                                                      proto::ColumnMetadata metadata);
 
@@ -30,24 +31,32 @@ class Column {
     size_t page = 0;
     size_t first_rows = 0;
     size_t num_rows = 0;
+    std::shared_ptr<const PageState> state;
     std::unique_ptr<PageRead> read;
   };
 
-  Column(std::shared_ptr<io::RandomReader> reader, uint32_t number)
-      : reader_(std::move(reader)), number_(number) {}
+  Column(std::shared_ptr<io::RandomReader> reader, std::shared_ptr<PageCache> cache,
+         uint32_t number)
+      : reader_(std::move(reader)), cache_(std::move(cache)), number_(number) {}
 
   std::vector<Touched> FindPages(std::span<const RowRange> ranges,
                                  std::vector<PageRows>* rows) const;
-  arrow::Status LoadIndexes(std::span<const Touched> touched);
+  arrow::Status ReserveFor(const LeafColumn& leaf, std::span<const Touched> touched,
+                           ColumnSink* sink) const;
+  // How many of `touched`, from the first on, have states that may be in memory together.
+  size_t CountTogether(std::span<const Touched> touched) const;
+  arrow::Status LoadStates(std::span<Touched> touched);
   arrow::Status ReadPages(std::span<Touched> touched, ColumnSink* sink);
 
   const std::shared_ptr<io::RandomReader> reader_;
+  const std::shared_ptr<PageCache> cache_;
   const uint32_t number_;
+  uint64_t first_id_ = 0;  // of the pages in the cache
   std::vector<std::unique_ptr<Page>> pages_;
   std::vector<uint64_t> first_rows_;   // of each page, and the number of rows
   std::vector<uint64_t> page_bytes_;   // stored bytes of each page
-  std::mutex mutex_;                   // guards loading of indexes
-  std::vector<bool> index_is_loaded_;  // of each page
+  std::vector<uint64_t> state_bytes_;  // stored bytes of what each page's state is made of
+  std::mutex mutex_;                   // held while states are made, so that each is made once
 };
 
 /// The ranges of a page's buffers; `corrupt` when one doesn't lie in the file.

@@ -9,56 +9,70 @@ namespace kinjo::format::file {
 
 namespace {
 
+// The value as it is stored, and the levels decoded.
+struct ConstantState final : PageState {
+  std::vector<uint8_t> value;
+  Scratch memory;
+  const uint16_t* rep = nullptr;  // null: all levels are 0
+  const uint16_t* def = nullptr;
+  uint64_t num_levels = 0;
+};
+
 class ConstantPage final : public Page {
  public:
   ConstantPage(proto::ConstantLayout layout, PagePlace place)
       : layout_(std::move(layout)), place_(std::move(place)) {}
 
-  arrow::Result<std::unique_ptr<PageRead>> Start(const LeafColumn& leaf,
-                                                 std::span<const PageRows> rows) const override;
+  std::vector<io::ByteRange> StateRanges() const override { return place_.buffers; }
+  arrow::Result<std::shared_ptr<const PageState>> MakeState(Buffers buffers) const override;
+  arrow::Result<std::unique_ptr<PageRead>> Start(
+      const LeafColumn& leaf, std::span<const PageRows> rows,
+      std::shared_ptr<const PageState> state) const override;
 
-  bool has_value_buffer() const { return place_.buffers.size() % 2 == 1; }
   bool has_value() const { return layout_.inline_value.has_value() || has_value_buffer(); }
   bool has_levels() const { return place_.buffers.size() >= 2; }
   const proto::ConstantLayout& layout() const { return layout_; }
   const PagePlace& place() const { return place_; }
 
  private:
+  bool has_value_buffer() const { return place_.buffers.size() % 2 == 1; }
+  arrow::Result<const uint16_t*> LoadLevels(
+      const std::optional<proto::CompressiveEncoding>& encoding, Bytes buffer, uint64_t count,
+      Scratch* scratch) const;
+  arrow::Status LoadAllLevels(Bytes rep_buffer, Bytes def_buffer, ConstantState* state) const;
+
   const proto::ConstantLayout layout_;
   const PagePlace place_;
 };
 
 class ConstantRead final : public PageRead {
  public:
-  ConstantRead(const ConstantPage& page, PageLevels levels, std::span<const PageRows> rows)
-      : page_(page), levels_(std::move(levels)), rows_(rows) {}
+  ConstantRead(const ConstantPage& page, std::shared_ptr<const ConstantState> state,
+               PageLevels levels, std::span<const PageRows> rows)
+      : page_(page), state_(std::move(state)), levels_(std::move(levels)), rows_(rows) {}
 
-  arrow::Status PlanData(Buffers /*lookups*/, std::vector<io::ByteRange>* ranges) override {
-    const auto& buffers = page_.place().buffers;
-    ranges->insert(ranges->end(), buffers.begin(), buffers.end());
+  // All of a page is its state.
+  arrow::Status PlanData(Buffers /*lookups*/, std::vector<io::ByteRange>* /*ranges*/) override {
     return arrow::Status::OK();
   }
-
   arrow::Status Decode(Buffers data, Scratch* scratch, ColumnSink* sink) override;
 
  private:
-  arrow::Status LoadValue(Bytes buffer, const LeafType& leaf);
-  arrow::Result<const uint16_t*> LoadLevels(
-      const std::optional<proto::CompressiveEncoding>& encoding, Bytes buffer, uint64_t count,
-      const Where& where, Scratch* scratch);
-  arrow::Status DecodeWithLevels(Bytes rep_buffer, Bytes def_buffer, Scratch* scratch,
-                                 ColumnSink* sink);
+  arrow::Status LoadValue(const LeafType& leaf);
+  arrow::Status AppendWithLevels(ColumnSink* sink);
   arrow::Status AppendEntries(const uint16_t* rep, const uint16_t* def, uint64_t count,
                               ColumnSink* sink);
 
   const ConstantPage& page_;
+  const std::shared_ptr<const ConstantState> state_;  // null for a page without buffers
   const PageLevels levels_;
   const std::span<const PageRows> rows_;
   ValueBlock value_;
 };
 
-arrow::Result<std::unique_ptr<PageRead>> ConstantPage::Start(const LeafColumn& leaf,
-                                                             std::span<const PageRows> rows) const {
+arrow::Result<std::unique_ptr<PageRead>> ConstantPage::Start(
+    const LeafColumn& leaf, std::span<const PageRows> rows,
+    std::shared_ptr<const PageState> state) const {
   ARROW_ASSIGN_OR_RAISE(PageLevels levels,
                         PageLevels::Make(layout_.layers, leaf.layers, place_.where));
   if (!has_levels() && levels.max_rep() > 0) {
@@ -68,18 +82,28 @@ arrow::Result<std::unique_ptr<PageRead>> ConstantPage::Start(const LeafColumn& l
       layout_.layers.front() != proto::RepDefLayer::kNullableItem) {
     return place_.where.Corrupt("a constant page has neither a value nor nulls");
   }
-  return std::make_unique<ConstantRead>(*this, std::move(levels), rows);
+  return std::make_unique<ConstantRead>(
+      *this, std::static_pointer_cast<const ConstantState>(std::move(state)), std::move(levels),
+      rows);
 }
 
-arrow::Status ConstantRead::Decode(Buffers data, Scratch* scratch, ColumnSink* sink) {
-  if (page_.has_value()) {
-    const Bytes buffer = page_.has_value_buffer() ? ToBytes(*data[0]) : Bytes();
-    ARROW_RETURN_NOT_OK(LoadValue(buffer, sink->values.leaf()));
+arrow::Result<std::shared_ptr<const PageState>> ConstantPage::MakeState(Buffers buffers) const {
+  auto state = std::make_shared<ConstantState>();
+  if (has_value_buffer()) {
+    const Bytes value = ToBytes(*buffers[0]);
+    state->value.assign(value.begin(), value.end());
+    buffers = buffers.subspan(1);
   }
-  if (page_.has_levels()) {
-    const size_t first = page_.has_value_buffer() ? 1 : 0;
-    return DecodeWithLevels(ToBytes(*data[first]), ToBytes(*data[first + 1]), scratch, sink);
+  if (has_levels()) {
+    ARROW_RETURN_NOT_OK(LoadAllLevels(ToBytes(*buffers[0]), ToBytes(*buffers[1]), state.get()));
   }
+  state->bytes = state->value.size() + state->memory.taken_bytes();
+  return state;
+}
+
+arrow::Status ConstantRead::Decode(Buffers /*data*/, Scratch* /*scratch*/, ColumnSink* sink) {
+  if (page_.has_value()) ARROW_RETURN_NOT_OK(LoadValue(sink->values.leaf()));
+  if (page_.has_levels()) return AppendWithLevels(sink);
   const Where& where = page_.place().where;
   for (const PageRows& range : rows_) {
     const uint64_t count = range.end - range.begin;
@@ -97,7 +121,7 @@ arrow::Status ConstantRead::Decode(Buffers data, Scratch* scratch, ColumnSink* s
 
 // A value buffer: u32 number of buffers, a u32 length for each, the buffers. One buffer is a value
 // of fixed width; two are the offsets {0, n} and the n bytes of a value of variable width.
-arrow::Status ConstantRead::LoadValue(Bytes buffer, const LeafType& leaf) {
+arrow::Status ConstantRead::LoadValue(const LeafType& leaf) {
   const auto& inline_value = page_.layout().inline_value;
   const Where& where = page_.place().where;
   if (leaf.kind == LeafType::Kind::kNull) return where.Corrupt("a value in a column of nulls");
@@ -112,6 +136,7 @@ arrow::Status ConstantRead::LoadValue(Bytes buffer, const LeafType& leaf) {
                     inline_value->size() * 8, 1);
     return arrow::Status::OK();
   }
+  const Bytes buffer = state_->value;
   const uint32_t parts = variable ? 2 : 1;
   const size_t header = 4 + size_t{4} * parts;
   if (buffer.size() < header || Load<uint32_t>(buffer.data()) != parts) {
@@ -140,52 +165,58 @@ arrow::Status ConstantRead::LoadValue(Bytes buffer, const LeafType& leaf) {
 }
 
 // Null for an empty buffer: all levels are 0.
-arrow::Result<const uint16_t*> ConstantRead::LoadLevels(
+arrow::Result<const uint16_t*> ConstantPage::LoadLevels(
     const std::optional<proto::CompressiveEncoding>& encoding, Bytes buffer, uint64_t count,
-    const Where& where, Scratch* scratch) {
+    Scratch* scratch) const {
   if (buffer.empty()) return nullptr;
-  if (encoding) return DecodeLevels(*encoding, buffer, count, where, scratch);
+  if (encoding) return DecodeLevels(*encoding, buffer, count, place_.where, scratch);
   if (buffer.size() / 2 != count) {
-    return where.Corrupt("a level buffer of ", buffer.size(), " bytes for ", count, " levels");
+    return place_.where.Corrupt("a level buffer of ", buffer.size(), " bytes for ", count,
+                                " levels");
   }
-  uint8_t* out = scratch->Take(count * 2);
+  ARROW_ASSIGN_OR_RAISE(uint8_t* out, scratch->Take(count * 2, place_.where));
   std::memcpy(out, buffer.data(), count * 2);
   return reinterpret_cast<const uint16_t*>(out);
 }
 
-arrow::Status ConstantRead::DecodeWithLevels(Bytes rep_buffer, Bytes def_buffer, Scratch* scratch,
-                                             ColumnSink* sink) {
-  const proto::ConstantLayout& layout = page_.layout();
-  const PagePlace& place = page_.place();
+arrow::Status ConstantPage::LoadAllLevels(Bytes rep_buffer, Bytes def_buffer,
+                                          ConstantState* state) const {
   uint64_t rep_count = 0;
   if (!rep_buffer.empty()) {
-    rep_count = layout.rep_compression ? layout.num_rep_values : rep_buffer.size() / 2;
+    rep_count = layout_.rep_compression ? layout_.num_rep_values : rep_buffer.size() / 2;
   }
   uint64_t def_count = 0;
   if (!def_buffer.empty()) {
-    def_count = layout.def_compression ? layout.num_def_values : def_buffer.size() / 2;
+    def_count = layout_.def_compression ? layout_.num_def_values : def_buffer.size() / 2;
   }
-  const uint64_t count = rep_count != 0 ? rep_count : def_count != 0 ? def_count : place.num_rows;
-  if ((rep_count != 0) != (levels_.max_rep() > 0) || (def_count != 0 && def_count != count)) {
-    return place.where.Corrupt("a constant page with ", rep_count, " repetition and ", def_count,
-                               " definition levels");
+  const uint64_t count = rep_count != 0 ? rep_count : def_count != 0 ? def_count : place_.num_rows;
+  if ((def_count != 0 && def_count != count) || (rep_count == 0 && count != place_.num_rows)) {
+    return place_.where.Corrupt("a constant page of ", place_.num_rows, " rows with ", rep_count,
+                                " repetition and ", def_count, " definition levels");
   }
-  scratch->Reset();
-  ARROW_ASSIGN_OR_RAISE(const uint16_t* rep, LoadLevels(layout.rep_compression, rep_buffer, count,
-                                                        place.where, scratch));
-  ARROW_ASSIGN_OR_RAISE(const uint16_t* def, LoadLevels(layout.def_compression, def_buffer, count,
-                                                        place.where, scratch));
+  state->num_levels = count;
+  ARROW_ASSIGN_OR_RAISE(state->rep,
+                        LoadLevels(layout_.rep_compression, rep_buffer, count, &state->memory));
+  ARROW_ASSIGN_OR_RAISE(state->def,
+                        LoadLevels(layout_.def_compression, def_buffer, count, &state->memory));
+  return arrow::Status::OK();
+}
+
+arrow::Status ConstantRead::AppendWithLevels(ColumnSink* sink) {
+  const uint16_t* rep = state_->rep;
+  const uint16_t* def = state_->def;
+  if ((rep != nullptr) != (levels_.max_rep() > 0)) {
+    return page_.place().where.Corrupt(
+        "the constant page's layers and its repetition levels don't agree");
+  }
   if (rep == nullptr) {
-    if (count != place.num_rows) {
-      return place.where.Corrupt(count, " levels for ", place.num_rows, " rows");
-    }
     for (const PageRows& range : rows_) {
       ARROW_RETURN_NOT_OK(AppendEntries(nullptr, def == nullptr ? nullptr : def + range.begin,
                                         range.end - range.begin, sink));
     }
     return arrow::Status::OK();
   }
-  const EntryRun run{.rep = rep, .def = def, .num_entries = count};
+  const EntryRun run{.rep = rep, .def = def, .num_entries = state_->num_levels};
   return SelectEntries(run, levels_, rows_,
                        [&](const EntrySpan& span) {
                          return AppendEntries(rep + span.begin,

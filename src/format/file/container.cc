@@ -100,11 +100,32 @@ ColumnMap NumberColumns(const Schema& schema, FileVersion version) {
 
 arrow::Result<std::shared_ptr<arrow::Buffer>> Container::Read(io::RandomReader* reader,
                                                               io::ByteRange range) const {
-  if (range.offset >= tail_range.offset) {
-    return arrow::SliceBuffer(tail, static_cast<int64_t>(range.offset - tail_range.offset),
+  const uint64_t end = kept_range.offset + kept_range.length;
+  if (range.offset >= kept_range.offset && range.offset <= end &&
+      range.length <= end - range.offset) {
+    return arrow::SliceBuffer(kept, static_cast<int64_t>(range.offset - kept_range.offset),
                               static_cast<int64_t>(range.length));
   }
   return reader->Read(range);
+}
+
+arrow::Status Container::KeepWhatIsRead() {
+  uint64_t begin = kept_range.offset + kept_range.length;
+  uint64_t end = kept_range.offset;
+  const auto add = [&](const io::ByteRange& range) {
+    if (range.offset < kept_range.offset || range.length == 0) return;
+    begin = std::min(begin, range.offset);
+    end = std::max(end, range.offset + range.length);
+  };
+  for (const io::ByteRange& column : columns) add(column);
+  for (size_t i = 1; i < global_buffers.size(); ++i) add(global_buffers[i]);
+  const uint64_t length = end > begin ? end - begin : 0;
+  if (length == 0) begin = kept_range.offset;
+  // A copy: a slice would keep the whole tail.
+  ARROW_ASSIGN_OR_RAISE(kept, kept->CopySlice(static_cast<int64_t>(begin - kept_range.offset),
+                                              static_cast<int64_t>(length)));
+  kept_range = {begin, length};
+  return arrow::Status::OK();
 }
 
 arrow::Result<Container> Container::Open(io::RandomReader* reader) {
@@ -115,10 +136,10 @@ arrow::Result<Container> Container::Open(io::RandomReader* reader) {
   }
   Container container;
   const uint64_t tail_bytes = std::min(size, kTailBytes);
-  container.tail_range = {size - tail_bytes, tail_bytes};
-  ARROW_ASSIGN_OR_RAISE(container.tail, reader->Read(container.tail_range));
+  container.kept_range = {size - tail_bytes, tail_bytes};
+  ARROW_ASSIGN_OR_RAISE(container.kept, reader->Read(container.kept_range));
   where.offset = size - kFooterBytes;
-  ARROW_ASSIGN_OR_RAISE(const Footer footer, ParseFooter(*container.tail, where));
+  ARROW_ASSIGN_OR_RAISE(const Footer footer, ParseFooter(*container.kept, where));
   container.version = {footer.major, footer.minor};
   ARROW_ASSIGN_OR_RAISE(container.columns, ReadTable(container, reader, footer.column_table,
                                                      footer.num_columns, "column"));
@@ -138,6 +159,7 @@ arrow::Result<Container> Container::Open(io::RandomReader* reader) {
   auto schema = MakeSchema(std::move(descriptor.fields), std::move(descriptor.metadata));
   if (!schema.ok()) return where.Corrupt(base::MessageOf(schema.status()));
   container.schema = std::move(*schema);
+  ARROW_RETURN_NOT_OK(container.KeepWhatIsRead());
   return container;
 }
 

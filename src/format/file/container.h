@@ -19,14 +19,18 @@ struct Container {
   std::vector<io::ByteRange> global_buffers;
   Schema schema;
   uint64_t num_rows = 0;
-  io::ByteRange tail_range;  ///< the end of the file that is kept in `tail`
-  std::shared_ptr<arrow::Buffer> tail;
+  io::ByteRange kept_range;  ///< the part of the file that is kept in `kept`
+  std::shared_ptr<arrow::Buffer> kept;
 
   static arrow::Result<Container> Open(io::RandomReader* reader);
 
-  /// Reads a range, from the tail when it holds it.
+  /// Reads a range, from what is kept when that holds it.
   arrow::Result<std::shared_ptr<arrow::Buffer>> Read(io::RandomReader* reader,
                                                      io::ByteRange range) const;
+
+ private:
+  /// Lets go of all but the column metadata and the global buffers that may still be asked for.
+  arrow::Status KeepWhatIsRead();
 };
 
 /// Where the fields of a schema lie in a file that stores them all: leaves depth first from version

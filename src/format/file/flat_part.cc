@@ -6,9 +6,21 @@ namespace kinjo::format::file {
 
 using proto::ArrayEncoding;
 
+arrow::Status OpenedBuffers::Open(const std::vector<CompressedBuffer>& buffers, Buffers stored,
+                                  const Where& where) {
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    ARROW_ASSIGN_OR_RAISE(const Bytes opened,
+                          Decompress(buffers[i].scheme, ToBytes(*stored[i]),
+                                     where.At(buffers[i].range.offset), &memory_));
+    buffers_.push_back(opened);
+  }
+  return arrow::Status::OK();
+}
+
 arrow::Result<FlatPart> FlatPart::Make(const ArrayEncoding& encoding,
                                        const std::vector<io::ByteRange>& buffers,
-                                       const Where& where) {
+                                       const Where& where,
+                                       std::vector<CompressedBuffer>* compressed) {
   const ArrayEncoding* node = &encoding;
   if (node->kind == ArrayEncoding::Kind::kNullable && node->nulls == ArrayEncoding::Nulls::kNone) {
     node = &node->children[0];
@@ -20,20 +32,22 @@ arrow::Result<FlatPart> FlatPart::Make(const ArrayEncoding& encoding,
   if (node->buffer_index >= buffers.size()) {
     return where.Corrupt("buffer ", node->buffer_index, " of a page with ", buffers.size());
   }
-  FlatPart part{.bits = node->bits_per_value, .buffer = buffers[node->buffer_index]};
-  if (node->compression == "zstd") {
-    part.scheme = proto::CompressionScheme::kZstd;
-  } else if (node->compression == "lz4") {
-    part.scheme = proto::CompressionScheme::kLz4;
-  } else if (!node->compression.empty() && node->compression != "none") {
+  FlatPart part{
+      .bits = node->bits_per_value, .buffer = buffers[node->buffer_index], .compressed = {}};
+  if (node->compression.empty() || node->compression == "none") return part;
+  if (node->compression != "zstd" && node->compression != "lz4") {
     return where.NotSupported("compression ", node->compression);
   }
+  const bool zstd = node->compression == "zstd";
+  part.compressed = compressed->size();
+  compressed->push_back(
+      {part.buffer, zstd ? proto::CompressionScheme::kZstd : proto::CompressionScheme::kLz4});
   return part;
 }
 
 arrow::Result<io::ByteRange> FlatPart::Slice(uint64_t begin, uint64_t end,
                                              const Where& where) const {
-  if (compressed()) return buffer;
+  if (compressed) return io::ByteRange{buffer.offset, 0};
   uint64_t end_bits = 0;
   if (!CheckedMultiply(end, bits, &end_bits) || BytesForBits(end_bits) > buffer.length) {
     return where.Corrupt("a buffer of ", buffer.length, " bytes can't hold ", end, " values of ",
@@ -43,17 +57,17 @@ arrow::Result<io::ByteRange> FlatPart::Slice(uint64_t begin, uint64_t end,
   return io::ByteRange{buffer.offset + first, BytesForBits(end_bits) - first};
 }
 
-arrow::Result<Bytes> FlatPart::Open(Bytes slice, uint64_t begin, uint64_t end, const Where& where,
-                                    Scratch* scratch) const {
-  if (!compressed()) return slice;
-  ARROW_ASSIGN_OR_RAISE(const Bytes opened, Decompress(scheme, slice, where, scratch));
+arrow::Result<Bytes> FlatPart::Find(Bytes slice, const OpenedBuffers& opened, uint64_t begin,
+                                    uint64_t end, const Where& where) const {
+  if (!compressed) return slice;
+  const Bytes all = opened.buffer(*compressed);
   uint64_t end_bits = 0;
-  if (!CheckedMultiply(end, bits, &end_bits) || BytesForBits(end_bits) > opened.size()) {
-    return where.Corrupt("a buffer of ", opened.size(), " bytes can't hold ", end, " values of ",
-                         bits, " bits");
+  if (!CheckedMultiply(end, bits, &end_bits) || BytesForBits(end_bits) > all.size()) {
+    return where.Corrupt("a buffer of ", all.size(), " bytes can't hold ", end, " values of ", bits,
+                         " bits");
   }
   const uint64_t first = begin * bits / 8;
-  return opened.subspan(first, BytesForBits(end_bits) - first);
+  return all.subspan(first, BytesForBits(end_bits) - first);
 }
 
 }  // namespace kinjo::format::file

@@ -52,8 +52,10 @@ arrow::Status ExpandFsst(const FsstDecoder& decoder, const Where& where, Scratch
                          ValueBlock* block) {
   const uint64_t count = block->num_values;
   const uint64_t total = block->offset(count) - block->offset(0);
-  uint8_t* bytes = scratch->Take(total * FsstDecoder::kMaxExpansion + FsstDecoder::kSlack);
-  uint8_t* offsets = scratch->Take((count + 1) * 8);
+  ARROW_ASSIGN_OR_RAISE(
+      uint8_t* bytes,
+      scratch->Take(total * FsstDecoder::kMaxExpansion + FsstDecoder::kSlack, where));
+  ARROW_ASSIGN_OR_RAISE(uint8_t* offsets, scratch->Take((count + 1) * 8, where));
   uint64_t end = 0;
   uint64_t from = block->offset(0);
   std::memcpy(offsets, &end, 8);

@@ -96,8 +96,9 @@ class FullZipPage final : public Page {
     }
   }
 
-  arrow::Result<std::unique_ptr<PageRead>> Start(const LeafColumn& leaf,
-                                                 std::span<const PageRows> rows) const override;
+  arrow::Result<std::unique_ptr<PageRead>> Start(
+      const LeafColumn& leaf, std::span<const PageRows> rows,
+      std::shared_ptr<const PageState> state) const override;
 
   // Rows lie at multiples of one size: no repetition index is needed to find them.
   bool has_fixed_rows() const { return !payload_.variable() && layout_.bits_rep == 0; }
@@ -143,8 +144,9 @@ class FullZipRead final : public PageRead {
   std::vector<uint16_t> def_;
 };
 
-arrow::Result<std::unique_ptr<PageRead>> FullZipPage::Start(const LeafColumn& leaf,
-                                                            std::span<const PageRows> rows) const {
+arrow::Result<std::unique_ptr<PageRead>> FullZipPage::Start(
+    const LeafColumn& leaf, std::span<const PageRows> rows,
+    std::shared_ptr<const PageState> /*state*/) const {
   ARROW_ASSIGN_OR_RAISE(PageLevels levels,
                         PageLevels::Make(layout_.layers, leaf.layers, place_.where));
   if ((layout_.bits_rep > 0) != (levels.max_rep() > 0)) {
@@ -314,7 +316,9 @@ arrow::Result<size_t> FullZipRead::AppendVariableValue(Bytes rest, const Where& 
   Bytes value = rest.subspan(width, size);
   if (payload.fsst != nullptr) {
     scratch->Reset();
-    uint8_t* out = scratch->Take(value.size() * FsstDecoder::kMaxExpansion + FsstDecoder::kSlack);
+    ARROW_ASSIGN_OR_RAISE(
+        uint8_t* out,
+        scratch->Take(value.size() * FsstDecoder::kMaxExpansion + FsstDecoder::kSlack, where));
     size_t length = 0;
     if (!payload.fsst->Decode(value, out, &length)) {
       return where.Corrupt("a value isn't a sequence of FSST codes");

@@ -19,8 +19,10 @@ using file::Where;
 
 class OpenLanceFile final : public LanceFile, private file::ColumnSource {
  public:
-  OpenLanceFile(std::shared_ptr<io::RandomReader> reader, file::Container container)
+  OpenLanceFile(std::shared_ptr<io::RandomReader> reader, std::shared_ptr<PageCache> cache,
+                file::Container container)
       : reader_(std::move(reader)),
+        cache_(std::move(cache)),
         container_(std::move(container)),
         own_columns_(file::NumberColumns(container_.schema, container_.version)),
         columns_(container_.columns.size()),
@@ -50,6 +52,7 @@ class OpenLanceFile final : public LanceFile, private file::ColumnSource {
                                                             uint64_t rows) override;
 
   const std::shared_ptr<io::RandomReader> reader_;
+  const std::shared_ptr<PageCache> cache_;
   const file::Container container_;
   const ColumnMap own_columns_;
   std::mutex mutex_;  // guards the pointers, not what they point to
@@ -86,7 +89,8 @@ arrow::Result<std::shared_ptr<Column>> OpenLanceFile::OpenColumn(uint32_t number
     if (columns_[number] != nullptr) return columns_[number];
   }
   ARROW_ASSIGN_OR_RAISE(auto metadata, ReadMetadata(number));
-  ARROW_ASSIGN_OR_RAISE(auto column, Column::Make(reader_, number, rows, std::move(metadata)));
+  ARROW_ASSIGN_OR_RAISE(auto column,
+                        Column::Make(reader_, cache_, number, rows, std::move(metadata)));
   const std::lock_guard<std::mutex> lock(mutex_);
   if (columns_[number] == nullptr) columns_[number] = std::move(column);
   return columns_[number];
@@ -99,7 +103,7 @@ arrow::Result<std::shared_ptr<ListColumn>> OpenLanceFile::OpenListColumn(uint32_
     if (list_columns_[number] != nullptr) return list_columns_[number];
   }
   ARROW_ASSIGN_OR_RAISE(auto metadata, ReadMetadata(number));
-  ARROW_ASSIGN_OR_RAISE(auto column, ListColumn::Make(reader_, number, rows, metadata));
+  ARROW_ASSIGN_OR_RAISE(auto column, ListColumn::Make(reader_, cache_, number, rows, metadata));
   const std::lock_guard<std::mutex> lock(mutex_);
   if (list_columns_[number] == nullptr) list_columns_[number] = std::move(column);
   return list_columns_[number];
@@ -164,10 +168,11 @@ arrow::Result<std::vector<std::string>> OpenLanceFile::DescribePages(uint32_t co
 
 }  // namespace
 
-arrow::Result<std::shared_ptr<LanceFile>> LanceFile::Open(
-    std::shared_ptr<io::RandomReader> reader) {
+arrow::Result<std::shared_ptr<LanceFile>> LanceFile::Open(std::shared_ptr<io::RandomReader> reader,
+                                                          std::shared_ptr<PageCache> cache) {
+  if (cache == nullptr) cache = std::make_shared<PageCache>();
   ARROW_ASSIGN_OR_RAISE(auto container, file::Container::Open(reader.get()));
-  return std::make_shared<OpenLanceFile>(std::move(reader), std::move(container));
+  return std::make_shared<OpenLanceFile>(std::move(reader), std::move(cache), std::move(container));
 }
 
 }  // namespace kinjo::format

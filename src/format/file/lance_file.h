@@ -13,6 +13,7 @@
 #include "arrow/array.h"
 #include "arrow/buffer.h"
 #include "base/error.h"
+#include "format/file/page_cache.h"
 #include "format/schema.h"
 #include "io/random_reader.h"
 
@@ -37,8 +38,10 @@ struct FileVersion {
 class LanceFile {
  public:
   /// Reads the footer, the tables and the descriptor. Legacy (0.x) and 2.3 files are
-  /// `not_supported`.
-  static arrow::Result<std::shared_ptr<LanceFile>> Open(std::shared_ptr<io::RandomReader> reader);
+  /// `not_supported`. What pages keep between reads lies in `cache`, which many files may share;
+  /// null: the file has one of its own.
+  static arrow::Result<std::shared_ptr<LanceFile>> Open(std::shared_ptr<io::RandomReader> reader,
+                                                        std::shared_ptr<PageCache> cache = nullptr);
   virtual ~LanceFile() = default;
 
   virtual FileVersion version() const = 0;

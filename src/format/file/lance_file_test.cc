@@ -246,6 +246,55 @@ TEST(LanceFileTest, ReadsOnlyTheChunksThatHoldTheRows) {
   EXPECT_EQ(files, 1);
 }
 
+// Of the tail that Open reads, only the columns' metadata stays in memory, and reading them costs
+// no further request.
+TEST(LanceFileTest, KeepsOnlyTheMetadataOfItsTail) {
+  for (const char* name : {"deletes", "types_v20", "types_v22"}) {
+    const std::string folder = std::string(KINJO_GOLDEN_DIR) + "/" + name + ".lance/data";
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+      auto counters = std::make_shared<io::IoCounters>();
+      const auto location = io::ResolveUri(entry.path().string()).ValueOrDie();
+      auto reader = io::OpenFile(location, 0, counters).ValueOrDie();
+      const auto container = file::Container::Open(reader.get()).ValueOrDie();
+      const uint64_t requests = counters->requests;
+      uint64_t metadata = 0;
+      for (const io::ByteRange& column : container.columns) {
+        metadata += container.Read(reader.get(), column).ValueOrDie()->size();
+      }
+      EXPECT_EQ(counters->requests, requests);
+      EXPECT_EQ(container.kept_range.length, static_cast<uint64_t>(container.kept->size()));
+      EXPECT_LE(container.kept->size(),
+                static_cast<int64_t>(metadata + 64 * container.columns.size()));
+    }
+  }
+}
+
+// Indexes, dictionaries and decompressed buffers of a page are made once, whatever is read of it.
+TEST(LanceFileTest, PagesKeepTheirStateBetweenReads) {
+  for (const char* name : {"types_v20", "types_v21", "types_v22"}) {
+    const std::string folder = std::string(KINJO_GOLDEN_DIR) + "/" + name + ".lance/data";
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+      const auto location = io::ResolveUri(entry.path().string()).ValueOrDie();
+      const auto cache = std::make_shared<PageCache>();
+      auto file = LanceFile::Open(io::OpenFile(location).ValueOrDie(), cache).ValueOrDie();
+      for (const Field& field : file->schema().fields) ASSERT_TRUE(ReadAll(file.get(), field).ok());
+      const uint64_t made = cache->states_made();
+      uint64_t pages = 0;
+      for (uint32_t column = 0; column < file->num_columns(); ++column) {
+        pages += file->DescribePages(column).ValueOrDie().size();
+      }
+      EXPECT_LE(made, pages);
+      for (const Field& field : file->schema().fields) {
+        for (uint64_t row = 0; row + 2 < file->num_rows(); row += 5) {
+          const std::vector<RowRange> ranges{{row, row + 1}, {row + 2, row + 3}};
+          ASSERT_TRUE(file->ReadRows(field, file->own_columns(), ranges).ok());
+        }
+      }
+      EXPECT_EQ(cache->states_made(), made) << name;
+    }
+  }
+}
+
 TEST(LanceFileTest, ManyThreadsReadOneFile) {
   const auto bytes = FromHex(kGoldenFile);
   auto file = LanceFile::Open(ReaderOf(bytes)).ValueOrDie();

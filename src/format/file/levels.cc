@@ -83,7 +83,7 @@ arrow::Result<const uint16_t*> DecodeLevels(const proto::CompressiveEncoding& en
     return where.Corrupt("levels of ", block.bits_per_value, " bits");
   }
   // The buffer may lie at an odd address, so the levels move to memory of ours.
-  uint8_t* out = scratch->Take(num_levels * 2);
+  ARROW_ASSIGN_OR_RAISE(uint8_t* out, scratch->Take(num_levels * 2, where));
   if (num_levels != 0) std::memcpy(out, block.values, num_levels * 2);
   return reinterpret_cast<const uint16_t*>(out);
 }

@@ -7,10 +7,15 @@
 
 namespace kinjo::format::file {
 
+struct ListColumn::EndsState final : PageState {
+  OpenedBuffers opened;
+};
+
 arrow::Result<std::shared_ptr<ListColumn>> ListColumn::Make(
-    std::shared_ptr<io::RandomReader> reader, uint32_t number, uint64_t num_rows,
-    const proto::ColumnMetadata& metadata) {
-  std::shared_ptr<ListColumn> column(new ListColumn(std::move(reader)));
+    std::shared_ptr<io::RandomReader> reader, std::shared_ptr<PageCache> cache, uint32_t number,
+    uint64_t num_rows, const proto::ColumnMetadata& metadata) {
+  std::shared_ptr<ListColumn> column(new ListColumn(std::move(reader), std::move(cache)));
+  column->first_id_ = column->cache_->NumberPages(metadata.pages.size());
   uint64_t row = 0;
   for (size_t i = 0; i < metadata.pages.size(); ++i) {
     const proto::Page& message = metadata.pages[i];
@@ -25,7 +30,8 @@ arrow::Result<std::shared_ptr<ListColumn>> ListColumn::Make(
                                      " in a column of lists");
     }
     ARROW_ASSIGN_OR_RAISE(auto buffers, PageBuffers(message, column->reader_->size(), page.where));
-    ARROW_ASSIGN_OR_RAISE(page.ends, FlatPart::Make(encoding.children[0], buffers, page.where));
+    ARROW_ASSIGN_OR_RAISE(
+        page.ends, FlatPart::Make(encoding.children[0], buffers, page.where, &page.compressed));
     if (page.ends.bits != 64)
       return page.where.NotSupported("offsets of ", page.ends.bits, " bits");
     page.where.offset = page.ends.buffer.offset;
@@ -73,17 +79,36 @@ arrow::Result<ListRows> ListColumn::Read(std::span<const RowRange> ranges) const
   }
   ARROW_ASSIGN_OR_RAISE(const auto buffers, reader_->ReadRanges(reads));
   ListRows rows;
+  std::shared_ptr<const EndsState> state = std::make_shared<EndsState>();
   for (size_t i = 0; i < pieces.size(); ++i) {
-    ARROW_RETURN_NOT_OK(ReadPiece(pages_[pieces[i].page], pieces[i], ToBytes(*buffers[i]), &rows));
+    const size_t page = pieces[i].page;
+    if (pages_[page].ends.compressed && (i == 0 || pieces[i - 1].page != page)) {
+      ARROW_ASSIGN_OR_RAISE(state, OpenEnds(page));
+    }
+    ARROW_RETURN_NOT_OK(ReadPiece(pages_[page], pieces[i], *state, ToBytes(*buffers[i]), &rows));
   }
   return rows;
 }
 
-arrow::Status ListColumn::ReadPiece(const Page& page, const Piece& piece, Bytes ends,
-                                    ListRows* rows) {
+arrow::Result<std::shared_ptr<const ListColumn::EndsState>> ListColumn::OpenEnds(
+    size_t page) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (auto kept = cache_->Find(first_id_ + page)) {
+    return std::static_pointer_cast<const EndsState>(std::move(kept));
+  }
+  const auto& compressed = pages_[page].compressed;
+  ARROW_ASSIGN_OR_RAISE(const auto stored, reader_->Read(compressed[0].range));
+  auto made = std::make_shared<EndsState>();
+  ARROW_RETURN_NOT_OK(made->opened.Open(compressed, std::span(&stored, 1), pages_[page].where));
+  made->bytes = made->opened.bytes();
+  cache_->Keep(first_id_ + page, made);
+  return made;
+}
+
+arrow::Status ListColumn::ReadPiece(const Page& page, const Piece& piece, const EndsState& state,
+                                    Bytes ends, ListRows* rows) {
   const uint64_t first = piece.begin == 0 ? 0 : piece.begin - 1;
-  Scratch scratch;
-  ARROW_ASSIGN_OR_RAISE(ends, page.ends.Open(ends, first, piece.end, page.where, &scratch));
+  ARROW_ASSIGN_OR_RAISE(ends, page.ends.Find(ends, state.opened, first, piece.end, page.where));
   uint64_t previous = 0;
   uint64_t begin_item = 0;
   for (uint64_t row = first; row < piece.end; ++row) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct ListRows {
 class ListColumn {
  public:
   static arrow::Result<std::shared_ptr<ListColumn>> Make(std::shared_ptr<io::RandomReader> reader,
+                                                         std::shared_ptr<PageCache> cache,
                                                          uint32_t number, uint64_t num_rows,
                                                          const proto::ColumnMetadata& metadata);
 
@@ -37,6 +39,7 @@ class ListColumn {
   struct Page {
     Where where;
     FlatPart ends;
+    std::vector<CompressedBuffer> compressed;  // the ends, if they are
     uint64_t null_adjustment = 0;
     uint64_t first_row = 0;
     uint64_t num_rows = 0;
@@ -50,10 +53,19 @@ class ListColumn {
     uint64_t end = 0;
   };
 
-  explicit ListColumn(std::shared_ptr<io::RandomReader> reader) : reader_(std::move(reader)) {}
-  static arrow::Status ReadPiece(const Page& page, const Piece& piece, Bytes ends, ListRows* rows);
+  // Ends that were compressed, opened.
+  struct EndsState;
+
+  ListColumn(std::shared_ptr<io::RandomReader> reader, std::shared_ptr<PageCache> cache)
+      : reader_(std::move(reader)), cache_(std::move(cache)) {}
+  arrow::Result<std::shared_ptr<const EndsState>> OpenEnds(size_t page) const;
+  static arrow::Status ReadPiece(const Page& page, const Piece& piece, const EndsState& state,
+                                 Bytes ends, ListRows* rows);
 
   const std::shared_ptr<io::RandomReader> reader_;
+  const std::shared_ptr<PageCache> cache_;
+  uint64_t first_id_ = 0;     // of the pages in the cache
+  mutable std::mutex mutex_;  // held while ends are opened
   std::vector<Page> pages_;
   uint64_t num_items_ = 0;
 };

@@ -17,6 +17,13 @@ class MiniBlockIndex {
                                             Bytes repetition, uint64_t data_size, uint64_t num_rows,
                                             const Where& where);
 
+  /// An empty index; Make gives one that tells something.
+  MiniBlockIndex() = default;
+
+  uint64_t memory_bytes() const {
+    return (offsets_.capacity() + slots_.capacity() + rows_ended_.capacity()) * 8 +
+           open_.capacity() / 8;
+  }
   size_t num_chunks() const { return offsets_.size() - 1; }
   /// Bytes [offset(c), offset(c + 1)) of the data are chunk c.
   uint64_t offset(size_t chunk) const { return offsets_[chunk]; }

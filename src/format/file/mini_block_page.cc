@@ -2,7 +2,6 @@
 // docs/format/data-file.md has the bytes of a chunk. Made by MakeMiniBlockPage (page.h).
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "format/file/block_values.h"
@@ -21,6 +20,14 @@ constexpr uint64_t kMaxValueBuffers = 64;
 
 class MiniBlockPage;
 
+struct MiniBlockState final : PageState {
+  MiniBlockIndex index;
+  // The dictionary: as stored, what was decoded of it, and how to step through it.
+  std::vector<uint8_t> dictionary_bytes;
+  Scratch dictionary_memory;
+  ValueBlock dictionary;
+};
+
 // The parts of one chunk.
 struct Chunk {
   uint64_t num_levels = 0;
@@ -31,8 +38,9 @@ struct Chunk {
 
 class MiniBlockRead final : public PageRead {
  public:
-  MiniBlockRead(const MiniBlockPage& page, PageLevels levels, std::span<const PageRows> rows)
-      : page_(page), levels_(std::move(levels)), rows_(rows) {}
+  MiniBlockRead(const MiniBlockPage& page, std::shared_ptr<const MiniBlockState> state,
+                PageLevels levels, std::span<const PageRows> rows)
+      : page_(page), state_(std::move(state)), levels_(std::move(levels)), rows_(rows) {}
 
   arrow::Status PlanData(Buffers lookups, std::vector<io::ByteRange>* ranges) override;
   arrow::Status Decode(Buffers data, Scratch* scratch, ColumnSink* sink) override;
@@ -53,20 +61,20 @@ class MiniBlockRead final : public PageRead {
   arrow::Status AppendSlots(uint64_t start, uint64_t count, const Where& where, ColumnSink* sink);
   arrow::Status AppendFromDictionary(uint64_t start, uint64_t count, const Where& where,
                                      ColumnSink* sink);
-  bool SlotIsNull(uint64_t slot) const;
+  void FindNullSlots();
 
   const MiniBlockPage& page_;
+  const std::shared_ptr<const MiniBlockState> state_;
   const PageLevels levels_;
   const std::span<const PageRows> rows_;
   std::vector<Run> runs_;
-  Scratch dictionary_scratch_;
-  ValueBlock dictionary_;
   std::vector<uint64_t> picked_;
   // The chunk at hand.
   Chunk chunk_;
   ValueBlock block_;
   const uint16_t* rep_ = nullptr;
   const uint16_t* def_ = nullptr;
+  std::vector<bool> slot_is_null_;  // filled when first needed
 };
 
 class MiniBlockPage final : public Page {
@@ -74,55 +82,71 @@ class MiniBlockPage final : public Page {
   MiniBlockPage(proto::MiniBlockLayout layout, PagePlace place, MiniBlockCodec codec)
       : layout_(std::move(layout)), place_(std::move(place)), codec_(std::move(codec)) {}
 
-  std::vector<io::ByteRange> IndexRanges() const override {
+  std::vector<io::ByteRange> StateRanges() const override {
     std::vector<io::ByteRange> ranges{place_.buffers[kIndexBuffer]};
     if (layout_.repetition_index_depth > 0) ranges.push_back(place_.buffers[RepetitionBuffer()]);
+    if (layout_.dictionary) ranges.push_back(place_.buffers[kDictionaryBuffer]);
     return ranges;
   }
-
-  arrow::Status LoadIndex(Buffers buffers) override {
-    const Bytes repetition = buffers.size() > 1 ? ToBytes(*buffers[1]) : Bytes();
-    ARROW_ASSIGN_OR_RAISE(
-        MiniBlockIndex made,
-        MiniBlockIndex::Make(layout_, ToBytes(*buffers[0]), repetition,
-                             place_.buffers[kDataBuffer].length, place_.num_rows,
-                             place_.where.At(place_.buffers[kIndexBuffer].offset)));
-    index_ = std::move(made);
-    return arrow::Status::OK();
-  }
-
-  arrow::Result<std::unique_ptr<PageRead>> Start(const LeafColumn& leaf,
-                                                 std::span<const PageRows> rows) const override {
-    ARROW_ASSIGN_OR_RAISE(PageLevels levels,
-                          PageLevels::Make(layout_.layers, leaf.layers, place_.where));
-    const bool has_rep = layout_.rep_compression.has_value();
-    if (has_rep != (levels.max_rep() > 0)) {
-      return place_.where.Corrupt("the page's layers and its repetition levels don't agree");
-    }
-    return std::make_unique<MiniBlockRead>(*this, std::move(levels), rows);
-  }
+  arrow::Result<std::shared_ptr<const PageState>> MakeState(Buffers buffers) const override;
+  arrow::Result<std::unique_ptr<PageRead>> Start(
+      const LeafColumn& leaf, std::span<const PageRows> rows,
+      std::shared_ptr<const PageState> state) const override;
 
   size_t RepetitionBuffer() const { return layout_.dictionary ? 3 : 2; }
   const proto::MiniBlockLayout& layout() const { return layout_; }
   const PagePlace& place() const { return place_; }
   const MiniBlockCodec& codec() const { return codec_; }
-  const MiniBlockIndex& index() const { return *index_; }
 
  private:
   const proto::MiniBlockLayout layout_;
   const PagePlace place_;
   const MiniBlockCodec codec_;
-  std::optional<MiniBlockIndex> index_;
 };
+
+arrow::Result<std::shared_ptr<const PageState>> MiniBlockPage::MakeState(Buffers buffers) const {
+  auto state = std::make_shared<MiniBlockState>();
+  const bool lists = layout_.repetition_index_depth > 0;
+  const Bytes words = ToBytes(*buffers[0]);
+  const Bytes repetition = lists ? ToBytes(*buffers[1]) : Bytes();
+  ARROW_ASSIGN_OR_RAISE(
+      state->index,
+      MiniBlockIndex::Make(layout_, words, repetition, place_.buffers[kDataBuffer].length,
+                           place_.num_rows, place_.where.At(place_.buffers[kIndexBuffer].offset)));
+  if (layout_.dictionary) {
+    const Bytes stored = ToBytes(*buffers.back());
+    state->dictionary_bytes.assign(stored.begin(), stored.end());
+    ARROW_RETURN_NOT_OK(DecodeBlock(*layout_.dictionary, state->dictionary_bytes,
+                                    layout_.num_dictionary_items, false,
+                                    place_.where.At(place_.buffers[kDictionaryBuffer].offset),
+                                    &state->dictionary_memory, &state->dictionary));
+  }
+  state->bytes = state->index.memory_bytes() + state->dictionary_bytes.size() +
+                 state->dictionary_memory.taken_bytes();
+  return state;
+}
+
+arrow::Result<std::unique_ptr<PageRead>> MiniBlockPage::Start(
+    const LeafColumn& leaf, std::span<const PageRows> rows,
+    std::shared_ptr<const PageState> state) const {
+  ARROW_ASSIGN_OR_RAISE(PageLevels levels,
+                        PageLevels::Make(layout_.layers, leaf.layers, place_.where));
+  const bool has_rep = layout_.rep_compression.has_value();
+  if (has_rep != (levels.max_rep() > 0)) {
+    return place_.where.Corrupt("the page's layers and its repetition levels don't agree");
+  }
+  return std::make_unique<MiniBlockRead>(
+      *this, std::static_pointer_cast<const MiniBlockState>(std::move(state)), std::move(levels),
+      rows);
+}
 
 arrow::Status MiniBlockRead::PlanData(Buffers /*lookups*/, std::vector<io::ByteRange>* ranges) {
   const PagePlace& place = page_.place();
-  if (page_.layout().dictionary) ranges->push_back(place.buffers[kDictionaryBuffer]);
   for (size_t i = 0; i < rows_.size(); ++i) {
     size_t first = 0;
     size_t last = 0;
     const size_t from = runs_.empty() ? 0 : runs_.back().last;
-    page_.index().FindChunks(rows_[i].begin, rows_[i].end, from, &first, &last);
+    state_->index.FindChunks(rows_[i].begin, rows_[i].end, from, &first, &last);
     if (!runs_.empty() && first <= runs_.back().last + 1) {
       runs_.back().last = std::max(runs_.back().last, last);
       runs_.back().end_rows = i + 1;
@@ -131,21 +155,14 @@ arrow::Status MiniBlockRead::PlanData(Buffers /*lookups*/, std::vector<io::ByteR
     }
   }
   for (const Run& run : runs_) {
-    const uint64_t begin = page_.index().offset(run.first);
-    const uint64_t end = page_.index().offset(run.last + 1);
+    const uint64_t begin = state_->index.offset(run.first);
+    const uint64_t end = state_->index.offset(run.last + 1);
     ranges->push_back({place.buffers[kDataBuffer].offset + begin, end - begin});
   }
   return arrow::Status::OK();
 }
 
 arrow::Status MiniBlockRead::Decode(Buffers data, Scratch* scratch, ColumnSink* sink) {
-  if (page_.layout().dictionary) {
-    const Where where = page_.place().where.At(page_.place().buffers[kDictionaryBuffer].offset);
-    ARROW_RETURN_NOT_OK(DecodeBlock(*page_.layout().dictionary, ToBytes(*data[0]),
-                                    page_.layout().num_dictionary_items, false, where,
-                                    &dictionary_scratch_, &dictionary_));
-    data = data.subspan(1);
-  }
   for (size_t i = 0; i < runs_.size(); ++i) {
     ARROW_RETURN_NOT_OK(DecodeRun(runs_[i], ToBytes(*data[i]), scratch, sink));
   }
@@ -154,7 +171,7 @@ arrow::Status MiniBlockRead::Decode(Buffers data, Scratch* scratch, ColumnSink* 
 
 arrow::Status MiniBlockRead::DecodeRun(const Run& run, Bytes bytes, Scratch* scratch,
                                        ColumnSink* sink) {
-  const MiniBlockIndex& index = page_.index();
+  const MiniBlockIndex& index = state_->index;
   const bool lists = levels_.max_rep() > 0;
   const uint64_t base = index.offset(run.first);
   size_t next = run.first_rows;
@@ -206,7 +223,7 @@ arrow::Status MiniBlockRead::SplitChunk(Bytes bytes, const Where& where, Chunk* 
 arrow::Status MiniBlockRead::DecodeChunk(size_t number, Bytes bytes, std::span<const PageRows> rows,
                                          Scratch* scratch, ColumnSink* sink) {
   const proto::MiniBlockLayout& layout = page_.layout();
-  const MiniBlockIndex& index = page_.index();
+  const MiniBlockIndex& index = state_->index;
   const Where where =
       page_.place().where.At(page_.place().buffers[kDataBuffer].offset + index.offset(number));
   ARROW_RETURN_NOT_OK(SplitChunk(bytes, where, &chunk_));
@@ -215,6 +232,7 @@ arrow::Status MiniBlockRead::DecodeChunk(size_t number, Bytes bytes, std::span<c
   ARROW_RETURN_NOT_OK(page_.codec().Decode(chunk_.values, num_slots, where, scratch, &block_));
   rep_ = nullptr;
   def_ = nullptr;
+  slot_is_null_.clear();
   if (layout.rep_compression) {
     ARROW_ASSIGN_OR_RAISE(
         rep_, DecodeLevels(*layout.rep_compression, chunk_.rep, chunk_.num_levels, where, scratch));
@@ -273,16 +291,17 @@ arrow::Status MiniBlockRead::AppendFromDictionary(uint64_t start, uint64_t count
   bool all_known = true;
   for (uint64_t i = 0; i < count; ++i) {
     picked_[i] = LoadUnsigned(block_.values + (start + i) * width, width);
-    all_known &= picked_[i] < dictionary_.num_values;
+    all_known &= picked_[i] < state_->dictionary.num_values;
   }
-  if (all_known) return sink->values.AppendPicked(dictionary_, picked_, where);
+  if (all_known) return sink->values.AppendPicked(state_->dictionary, picked_, where);
+  if (slot_is_null_.empty()) FindNullSlots();
   for (uint64_t i = 0; i < count; ++i) {
-    if (picked_[i] < dictionary_.num_values) {
-      ARROW_RETURN_NOT_OK(sink->values.Append(dictionary_, picked_[i], 1, where));
-    } else if (SlotIsNull(start + i)) {
+    if (picked_[i] < state_->dictionary.num_values) {
+      ARROW_RETURN_NOT_OK(sink->values.Append(state_->dictionary, picked_[i], 1, where));
+    } else if (start + i < slot_is_null_.size() && slot_is_null_[start + i]) {
       ARROW_RETURN_NOT_OK(sink->values.AppendEmpty(1));
     } else {
-      return where.Corrupt("dictionary index ", picked_[i], " of ", dictionary_.num_values,
+      return where.Corrupt("dictionary index ", picked_[i], " of ", state_->dictionary.num_values,
                            " items");
     }
   }
@@ -290,14 +309,11 @@ arrow::Status MiniBlockRead::AppendFromDictionary(uint64_t start, uint64_t count
 }
 
 // What a null's slot holds is arbitrary.
-bool MiniBlockRead::SlotIsNull(uint64_t slot) const {
-  if (def_ == nullptr) return false;
-  uint64_t seen = 0;
+void MiniBlockRead::FindNullSlots() {
+  if (def_ == nullptr) return;
   for (uint64_t entry = 0; entry < chunk_.num_levels; ++entry) {
-    if (def_[entry] > levels_.max_visible()) continue;
-    if (seen++ == slot) return def_[entry] != 0;
+    if (def_[entry] <= levels_.max_visible()) slot_is_null_.push_back(def_[entry] != 0);
   }
-  return false;
 }
 
 }  // namespace

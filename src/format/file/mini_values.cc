@@ -38,7 +38,7 @@ arrow::Status JoinByteStreams(const Where& where, Scratch* scratch, ValueBlock* 
   if (block->variable || width == 0 || block->bits_per_value % 8 != 0) {
     return where.NotSupported("byte streams of values of ", block->bits_per_value, " bits");
   }
-  uint8_t* out = scratch->Take(count * width);
+  ARROW_ASSIGN_OR_RAISE(uint8_t* out, scratch->Take(count * width, where));
   for (uint64_t stream = 0; stream < width; ++stream) {
     const uint8_t* from = block->values + stream * count;
     for (uint64_t i = 0; i < count; ++i) out[i * width + stream] = from[i];
@@ -72,7 +72,7 @@ arrow::Status DecodeInlineBitpacking(Bytes buffer, uint32_t bits, uint64_t num_v
     return where.Corrupt("a bit-packed buffer of ", buffer.size(), " bytes can't hold values of ",
                          packed_bits, " bits");
   }
-  uint8_t* out = scratch->Take(kPackedBlock * word);
+  ARROW_ASSIGN_OR_RAISE(uint8_t* out, scratch->Take(kPackedBlock * word, where));
   UnpackBlock(buffer.data() + word, bits, static_cast<uint32_t>(packed_bits), out);
   block->SetFixed(out, bits, num_values);
   return arrow::Status::OK();

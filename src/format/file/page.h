@@ -1,7 +1,8 @@
 // The pages of a column: what every layout offers to who reads rows.
 //
-// A page is read in three steps so that the bytes of many pages come in few requests: its index
-// (once, then kept), the lookups of one read (where variable-width rows lie), and the data.
+// A page is read in three steps so that the bytes of many pages come in few requests: its state
+// (index, dictionary; kept between reads), the lookups of one read (where variable-width rows lie),
+// and the data.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include "format/file/bytes.h"
 #include "format/file/leaf_type.h"
 #include "format/file/levels.h"
+#include "format/file/page_cache.h"
 #include "format/file/scratch.h"
 #include "format/file/value_sink.h"
 #include "format/proto/file_messages.h"
@@ -52,17 +54,22 @@ class PageRead {
   virtual arrow::Status Decode(Buffers data, Scratch* scratch, ColumnSink* sink) = 0;
 };
 
-/// One page. Immutable once its index is loaded; then thread-safe.
+/// One page. Immutable; thread-safe.
 class Page {
  public:
   virtual ~Page() = default;
-  /// The ranges of the page's own index, to be loaded once; mostly none.
-  virtual std::vector<io::ByteRange> IndexRanges() const { return {}; }
-  /// Takes the index; `buffers` answers IndexRanges.
-  virtual arrow::Status LoadIndex(Buffers /*buffers*/) { return arrow::Status::OK(); }
+  /// The ranges that the page's state is made of; none for a page without one.
+  virtual std::vector<io::ByteRange> StateRanges() const { return {}; }
+  /// Makes the state; `buffers` answers StateRanges, which isn't empty. The state keeps none of
+  /// them: they may be parts of larger ones.
+  virtual arrow::Result<std::shared_ptr<const PageState>> MakeState(Buffers /*buffers*/) const {
+    return std::make_shared<PageState>();
+  }
   /// Begins a read of `rows` (rising, not empty, within the page). `rows` and `leaf` outlive it.
-  virtual arrow::Result<std::unique_ptr<PageRead>> Start(const LeafColumn& leaf,
-                                                         std::span<const PageRows> rows) const = 0;
+  /// `state` is what MakeState gave, null for a page without one.
+  virtual arrow::Result<std::unique_ptr<PageRead>> Start(
+      const LeafColumn& leaf, std::span<const PageRows> rows,
+      std::shared_ptr<const PageState> state) const = 0;
 };
 
 /// The place of a page: its buffers, checked to lie in the file, and its rows.

@@ -96,7 +96,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   proto::ColumnMetadata metadata;
   metadata.pages.push_back(std::move(page));
   auto reader = kinjo::io::OpenBuffer(arrow::Buffer::Wrap(data, size), "fuzz");
-  auto column = Column::Make(reader, 0, rows, std::move(metadata));
+  auto column = Column::Make(reader, std::make_shared<kinjo::format::PageCache>(), 0, rows,
+                             std::move(metadata));
   auto plan = PlanField(field, ColumnMap{{0, 0}});
   if (!column.ok() || !plan.ok() || rows == 0) return 0;
   ReadColumn(column->get(), *plan, {{0, rows}});

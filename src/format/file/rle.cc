@@ -62,7 +62,11 @@ arrow::Result<Bytes> ExpandRuns(const Runs& runs, uint64_t num_values, bool wrap
     return where.Corrupt("run lengths add up to ", total, " where ", num_values,
                          " values are meant");
   }
-  uint8_t* out = scratch->Take(num_values * runs.value_width);
+  uint64_t out_bytes = 0;
+  if (!CheckedMultiply(num_values, runs.value_width, &out_bytes)) {
+    return where.Corrupt(num_values, " values of ", runs.value_width, " bytes in runs");
+  }
+  ARROW_ASSIGN_OR_RAISE(uint8_t* out, scratch->Take(out_bytes, where));
   uint64_t filled = 0;
   for (uint64_t run = 0; run < num_runs; ++run) {
     const uint64_t count = std::min(LengthOf(runs, run), num_values - filled);
@@ -70,7 +74,7 @@ arrow::Result<Bytes> ExpandRuns(const Runs& runs, uint64_t num_values, bool wrap
             out + filled * runs.value_width);
     filled += count;
   }
-  return Bytes(out, num_values * runs.value_width);
+  return Bytes(out, out_bytes);
 }
 
 }  // namespace kinjo::format::file

@@ -1,0 +1,26 @@
+// Tags: names that the owner of a dataset gave to versions, one small JSON file each in
+// `_refs/tags`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "io/random_reader.h"
+
+namespace kinjo::format {
+
+struct Tag {
+  std::string name;
+  uint64_t version = 0;
+  std::string branch;  ///< "" = the main branch, the only one that is read
+};
+
+/// All tags of the dataset at `root`, by name.
+arrow::Result<std::vector<Tag>> ListTags(const io::Location& root);
+
+/// One tag; `not_found` lists those there are.
+arrow::Result<Tag> FindTag(const io::Location& root, const std::string& name);
+
+}  // namespace kinjo::format
