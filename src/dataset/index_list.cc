@@ -100,10 +100,25 @@ class Lister {
             "optimize the dataset's indexes";
       }
     }
+    for (IndexInfo& index : list_.indexes) {
+      if (index.unusable_reason.empty() && LeavesAllRowsOut(index)) {
+        index.unusable_reason = "it covers no fragment of this version";
+      }
+    }
     return std::move(list_);
   }
 
  private:
+  /// True when rows live and none of them is covered. Lance writes such an entry, without files,
+  /// when there are too few rows to train on.
+  bool LeavesAllRowsOut(const IndexInfo& index) const {
+    const auto& all = fragments_.fragments();
+    return std::any_of(all.begin(), all.end(),
+                       [](const Fragment* fragment) { return fragment->live_rows() > 0; }) &&
+           std::all_of(index.segments.begin(), index.segments.end(),
+                       [](const auto& segment) { return segment.fragment_ids.empty(); });
+  }
+
   /// Entries without details (written by old versions) count when their column holds vectors.
   bool IsVectorIndex(const format::IndexEntry& entry) const {
     if (entry.details_type.has_value() && !entry.details_type->empty()) {

@@ -176,6 +176,15 @@ TEST(IndexListTest, FragmentsThatAreGoneAreNotCovered) {
   EXPECT_THAT(indexes[0].segments[0].fragment_ids, ElementsAre(1));
 }
 
+TEST(IndexListTest, AnIndexThatCoversNoFragmentIsNotUsable) {
+  const auto another_fragment = [](Manifest* manifest) { manifest->fragments[0].id = 9; };
+  EXPECT_EQ(IndexesOf("pq8_l2", another_fragment)[0].unusable_reason,
+            "it covers no fragment of this version");
+  // Without rows there is nothing that it leaves out.
+  const auto no_fragment = [](Manifest* manifest) { manifest->fragments.clear(); };
+  EXPECT_EQ(IndexesOf("pq8_l2", no_fragment)[0].unusable_reason, "");
+}
+
 TEST(IndexListTest, ATaggedFragmentReuseMakesIndexesUnusable) {
   const auto indexes =
       IndexesOf("pq8_l2", [](Manifest* manifest) { manifest->tagged_fragment_reuse = true; });

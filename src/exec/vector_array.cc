@@ -198,6 +198,10 @@ bool VectorType::widens_to_float() const {
   }
 }
 
+int64_t ListLength(const arrow::Array& array, int64_t row) {
+  return array.IsNull(row) ? 0 : SpanOf(array, row).length;
+}
+
 std::optional<VectorType> VectorTypeOf(const arrow::DataType& type) {
   VectorType found{};
   switch (type.id()) {

@@ -27,6 +27,9 @@ struct VectorType {
 /// Nothing when `type` isn't a (fixed-size, large) list of floats or integers.
 std::optional<VectorType> VectorTypeOf(const arrow::DataType& type);
 
+/// Elements of one row of a list array (fixed-size, list or large list); 0 for null.
+int64_t ListLength(const arrow::Array& array, int64_t row);
+
 enum class VectorState : uint8_t { kValid, kNull, kNonFinite };
 
 /// What to read of a vector array.

@@ -270,6 +270,27 @@ TEST(ExactJoin, RaggedListsNameTheRow) {
             "right column \"v\": row 17 has 5 elements, but left column \"v\" has 4");
 }
 
+// Lists don't tell their width in the schema; the plan must bound them like vectors that do.
+TEST(ExactJoin, ListsAreBoundedLikeFixedSizeLists) {
+  Vectors vectors = IntegerVectors(40, 700, 51);
+  vectors[0] = {};
+  const auto plan = [&](int32_t dim) {
+    return MakePlan(std::make_shared<MemoryTable>(
+                        MakeVectorBatch("q", "v", vectors, arrow::float32(), dim), "left"),
+                    MakeTableSide(std::make_shared<MemoryTable>(
+                        MakeVectorBatch("id", "v", vectors, arrow::float32(), dim), "right")),
+                    Options(Metric::kL2, 3))
+        .ValueOrDie();
+  };
+  const MemoryPlan fixed = plan(700)->memory;
+  const MemoryPlan lists = plan(-1)->memory;
+  EXPECT_EQ(lists.fixed_bytes, fixed.fixed_bytes);
+  EXPECT_EQ(lists.query_bytes, fixed.query_bytes);
+  // Nothing but nulls at first: more is reserved, not less.
+  vectors.assign(40, {});
+  EXPECT_GT(plan(-1)->memory.fixed_bytes, fixed.fixed_bytes);
+}
+
 TEST(ExactJoin, CancelStopsWithinABlockAThread) {
   const Vectors left = FloatVectors(2000, 8, 21);
   const Vectors right = FloatVectors(3000, 8, 22);

@@ -25,6 +25,7 @@ arrow::Status ExactPath::ReadBlock(const exec::QueryRows& queries, dataset::Scan
       space_ = exec::FilterSpace::Around(plan_.metric(), rows, queries.dim);
     }
     block->Fill(*space_, std::move(rows), batch.addresses);
+    matching_rows_ += block->num_rows();
     if (block->num_rows() > 0) return arrow::Status::OK();
   }
 }
@@ -32,6 +33,7 @@ arrow::Status ExactPath::ReadBlock(const exec::QueryRows& queries, dataset::Scan
 arrow::Status ExactPath::Scan(const exec::QueryRows& queries,
                               const std::optional<std::vector<uint64_t>>& fragment_ids,
                               exec::NeighborHeaps* heaps, const OnRows& on_rows) {
+  matching_rows_ = 0;
   if (queries.num_queries == 0) return arrow::Status::OK();
   const PhaseTimer timer(&counters_->exact_ns);
   ARROW_ASSIGN_OR_RAISE(const auto scan,

@@ -33,6 +33,9 @@ class ExactPath {
                      const std::optional<std::vector<uint64_t>>& fragment_ids,
                      exec::NeighborHeaps* heaps, const OnRows& on_rows);
 
+  /// Rows of the last Scan that could match.
+  int64_t matching_rows() const { return matching_rows_; }
+
  private:
   /// Reads on until a block holds a row that can match; `more` is false at the end.
   arrow::Status ReadBlock(const exec::QueryRows& queries, dataset::Scan* scan,
@@ -44,6 +47,7 @@ class ExactPath {
   RunCounters* counters_;
   std::optional<exec::FilterSpace> space_;  // around the first rows of the run
   int64_t next_row_ = 0;                    // ordinal of the scan's next row, for messages
+  int64_t matching_rows_ = 0;
 };
 
 }  // namespace kinjo::join

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "arrow/util/thread_pool.h"
-
 namespace kinjo::join {
 
 namespace {
@@ -35,6 +33,7 @@ struct Executor::Rooms {
   ResultBatches results;
   exec::NeighborHeaps candidates;
   exec::NeighborHeaps heaps;
+  int64_t scanned_rows = 0;  // that could match, by the block's exact scan
 };
 
 Executor::Executor(std::shared_ptr<const JoinPlan> plan, base::ProgressCallback progress)
@@ -78,11 +77,13 @@ arrow::Result<Executor::Matches> Executor::Search(const LeftBlock& block, Rooms*
   exec::NeighborHeaps& heaps = rooms->heaps;
   heaps.Reset(queries.num_queries, plan.options.k, plan.range);
   if (queries.num_queries == 0) return Matches{};
+  rooms->scanned_rows = 0;
   if (!plan.uses_index()) {
     const auto right_rows = static_cast<double>(plan.right->num_rows().value_or(0));
     ARROW_RETURN_NOT_OK(rooms->exact.Scan(queries, std::nullopt, &heaps, [&](int64_t rows) {
       if (right_rows > 0) TellProgress(false, block_rows * rows / right_rows);
     }));
+    rooms->scanned_rows = rooms->exact.matching_rows();
     return Drain(rooms, &heaps, rooms->cancel);
   }
   if (!plan.refines) {
@@ -95,8 +96,26 @@ arrow::Result<Executor::Matches> Executor::Search(const LeftBlock& block, Rooms*
   if (plan.scans_unindexed()) {
     ARROW_RETURN_NOT_OK(
         rooms->exact.Scan(queries, plan.choice.index->unindexed_fragments, &heaps, {}));
+    rooms->scanned_rows = rooms->exact.matching_rows();
   }
   return Drain(rooms, &heaps, rooms->cancel);
+}
+
+void Executor::CountCapped(const Matches& matches, const Rooms& rooms) {
+  const JoinPlan& plan = *plan_;
+  const bool leaves_fragments = plan.uses_index() && plan.options.fast_search &&
+                                !plan.choice.index->unindexed_fragments.empty();
+  int64_t capped = 0;
+  for (size_t query = 0; query < matches.size(); ++query) {
+    const auto found = static_cast<int64_t>(matches[query].size());
+    if (found >= plan.options.k) continue;
+    Prober::Met met;
+    if (rooms.prober.has_value()) met = rooms.prober->met()[query];
+    const bool range_cuts =
+        plan.options.distance_range.has_value() && found < met.rows + rooms.scanned_rows;
+    capped += leaves_fragments || !met.all || range_cuts;
+  }
+  counters_.capped_rows.fetch_add(capped, std::memory_order_relaxed);
 }
 
 void Executor::TellProgress(bool last, double block_rows_done) {
@@ -121,6 +140,7 @@ arrow::Status Executor::RunBlocks(const base::CancelToken& cancel,
     counters_.skipped_null_rows.fetch_add(block.null_rows);
     counters_.skipped_non_finite_rows.fetch_add(block.non_finite_rows);
     ARROW_ASSIGN_OR_RAISE(const Matches matches, Search(block, &rooms));
+    CountCapped(matches, rooms);
     ARROW_RETURN_NOT_OK(rooms.results.Emit(block, matches, emit));
     counters_.left_rows.fetch_add(block.num_rows);
     TellProgress(false);
@@ -131,8 +151,6 @@ arrow::Status Executor::Run(const base::CancelToken& cancel,
                             const stream::ResultStream::Emit& emit) {
   const PhaseTimer timer(&counters_.total_ns);
   started_ = told_ = std::chrono::steady_clock::now();
-  // Arrow decodes Parquet on its own pool: it gets as many threads as the join.
-  ARROW_RETURN_NOT_OK(arrow::SetCpuThreadPoolCapacity(plan_->threads));
   std::vector<base::Reservation> reservations;
   ARROW_RETURN_NOT_OK(Reserve(&reservations));
   ARROW_RETURN_NOT_OK(RunBlocks(cancel, emit));
@@ -144,11 +162,13 @@ JoinReport Executor::report() const {
   JoinReport report;
   report.path = plan_->uses_index() ? "index" : "exact";
   if (plan_->uses_index()) report.index_name = plan_->choice.index->info.name;
+  report.metric = kernels::MetricName(plan_->metric());
   report.exact_distances = plan_->exact_distances();
   report.left_rows = counters_.left_rows.load();
   report.skipped_null_rows = counters_.skipped_null_rows.load();
   report.skipped_non_finite_rows = counters_.skipped_non_finite_rows.load();
   report.short_rows = counters_.short_rows.load();
+  report.capped_rows = counters_.capped_rows.load();
   report.result_rows = counters_.result_rows.load();
   report.partitions_ranked = counters_.partitions_ranked.load();
   report.partitions_probed = counters_.batch.partitions_probed.load();

@@ -46,6 +46,8 @@ class Executor {
   arrow::Status Reserve(std::vector<base::Reservation>* reservations);
   arrow::Status RunBlocks(const base::CancelToken& cancel, const stream::ResultStream::Emit& emit);
   arrow::Result<Matches> Search(const LeftBlock& block, Rooms* rooms);
+  /// Counts the queries that a cap of the caller's kept from getting as many rows as there are.
+  void CountCapped(const Matches& matches, const Rooms& rooms);
   arrow::Result<Matches> Drain(Rooms* rooms, exec::NeighborHeaps* heaps,
                                const base::CancelToken& cancel);
   /// Reports the left rows done, and of the block at hand the part that its scan has done.

@@ -156,6 +156,7 @@ void AddMetrics(const JoinPlan& plan, const JoinReport& report, PlanNode* node) 
                    {"skipped_null_rows", base::Concat(report.skipped_null_rows)},
                    {"skipped_non_finite_rows", base::Concat(report.skipped_non_finite_rows)},
                    {"short_rows", base::Concat(report.short_rows)},
+                   {"capped_rows", base::Concat(report.capped_rows)},
                    {"exact_comparisons", base::Concat(report.exact_comparisons)}};
   if (plan.right->dataset() != nullptr) {  // reads of other tables aren't counted
     node->metrics.emplace_back("requests", base::Concat(report.requests));

@@ -14,9 +14,16 @@ namespace {
 /// writes such an entry when there are too few rows to train on.
 bool CoversRows(const dataset::IndexSegmentInfo& segment) { return !segment.fragment_ids.empty(); }
 
+/// The right side that an index is looked for, and what for.
+struct Question {
+  const VectorColumn& right;
+  const JoinOptions& options;
+  bool has_rows;  ///< some row lives: an index that covers none leaves it out
+};
+
 /// Why `info` can't answer; empty when it can.
-std::string WhyNot(const dataset::IndexInfo& info, const VectorColumn& right,
-                   const JoinOptions& options) {
+std::string WhyNot(const dataset::IndexInfo& info, const Question& question) {
+  const auto& [right, options, has_rows] = question;
   if (info.column != right.name) return "it indexes column \"" + info.column + "\"";
   if (!info.unusable_reason.empty()) return info.unusable_reason;
   const auto metric = kernels::ParseMetric(info.metric);
@@ -27,7 +34,7 @@ std::string WhyNot(const dataset::IndexInfo& info, const VectorColumn& right,
   }
   if (*metric == kernels::Metric::kHamming) return "hamming is answered by the exact path";
   if (info.segments.empty()) return "it has no segment";
-  if (std::none_of(info.segments.begin(), info.segments.end(), CoversRows)) {
+  if (has_rows && std::none_of(info.segments.begin(), info.segments.end(), CoversRows)) {
     return "it covers no fragment of this version";
   }
   return "";
@@ -81,12 +88,11 @@ arrow::Status Refuse(const std::string& what) {
 
 /// The newest index that fits; notes why the others don't.
 const dataset::IndexInfo* PickNewest(const std::vector<dataset::IndexInfo>& indexes,
-                                     const VectorColumn& right, const JoinOptions& options,
-                                     std::vector<std::string>* others) {
+                                     const Question& question, std::vector<std::string>* others) {
   const dataset::IndexInfo* best = nullptr;
   for (const dataset::IndexInfo& info : indexes) {
-    if (info.column != right.name) continue;
-    const std::string why_not = WhyNot(info, right, options);
+    if (info.column != question.right.name) continue;
+    const std::string why_not = WhyNot(info, question);
     if (!why_not.empty()) {
       others->push_back(Describe(info) + ": " + why_not);
     } else if (best == nullptr || NewestVersion(info) >= NewestVersion(*best)) {
@@ -103,10 +109,11 @@ const dataset::IndexInfo* PickNewest(const std::vector<dataset::IndexInfo>& inde
 /// metric of the index that would answer, else of the newest that this build can't search, so that
 /// leaving the index out (`never`) or not being able to read it doesn't turn cosine into l2.
 kernels::Metric UnnamedMetric(const std::vector<dataset::IndexInfo>& indexes,
-                              const VectorColumn& right, const JoinOptions& options) {
+                              const Question& question) {
+  const VectorColumn& right = question.right;
   const bool bits = right.type.element == arrow::Type::UINT8;
   std::vector<std::string> others;
-  const dataset::IndexInfo* best = PickNewest(indexes, right, options, &others);
+  const dataset::IndexInfo* best = PickNewest(indexes, question, &others);
   if (best != nullptr) return *kernels::ParseMetric(best->metric);
   for (const dataset::IndexInfo& info : indexes) {
     const auto metric = kernels::ParseMetric(info.metric);
@@ -119,12 +126,12 @@ kernels::Metric UnnamedMetric(const std::vector<dataset::IndexInfo>& indexes,
 }
 
 arrow::Result<const dataset::IndexInfo*> FindNamed(const std::vector<dataset::IndexInfo>& indexes,
-                                                   const VectorColumn& right,
-                                                   const JoinOptions& options) {
+                                                   const Question& question) {
+  const JoinOptions& options = question.options;
   std::string names;
   for (const dataset::IndexInfo& info : indexes) {
     if (info.name == options.index_name) {
-      const std::string why_not = WhyNot(info, right, options);
+      const std::string why_not = WhyNot(info, question);
       if (why_not.empty()) return &info;
       return Refuse(base::Concat("index ", Describe(info), " can't be used: ", why_not));
     }
@@ -150,17 +157,18 @@ arrow::Result<IndexChoice> ChooseIndex(dataset::Dataset* dataset, const VectorCo
   IndexChoice choice;
   static const std::vector<dataset::IndexInfo> kNone;
   const auto& indexes = dataset == nullptr ? kNone : dataset->vector_indexes();
-  choice.metric = options.metric.value_or(UnnamedMetric(indexes, right, options));
+  const Question question{right, options, dataset != nullptr && dataset->num_rows() > 0};
+  choice.metric = options.metric.value_or(UnnamedMetric(indexes, question));
   if (options.index == IndexUse::kNever) {
     choice.reason = "index = never";
     return choice;
   }
   const dataset::IndexInfo* info = nullptr;
   if (options.index == IndexUse::kNamed) {
-    ARROW_ASSIGN_OR_RAISE(info, FindNamed(indexes, right, options));
+    ARROW_ASSIGN_OR_RAISE(info, FindNamed(indexes, question));
     choice.reason = "index " + Describe(*info) + " is asked for by name";
   } else {
-    info = PickNewest(indexes, right, options, &choice.others);
+    info = PickNewest(indexes, question, &choice.others);
     if (info != nullptr) {
       choice.reason = base::Concat("index ", Describe(*info), " fits column \"", right.name,
                                    "\" and metric", choice.others.empty() ? "" : "; the newest");

@@ -214,6 +214,48 @@ TEST(IndexJoin, SearchEffortMovesTheFirstRound) {
   EXPECT_EQ(capped, 40 * 7);
 }
 
+// A short row is the caller's doing only where a cap kept rows away that would have come.
+TEST(IndexJoin, RowsThatACapCutAreCountedApart) {
+  const Vectors left = IntegerVectors(40, kDim, 7);
+  auto dataset = MakeDataset(600, 8, 300);
+  dataset->AddIndex("vec", "l2", {{0}}, Centroids(12));
+  const auto capped = [&](JoinOptions options) {
+    const auto got = Join(left, dataset, options);
+    EXPECT_TRUE(got.ok()) << got.status();
+    EXPECT_LE(got->report.capped_rows, got->report.short_rows);
+    return got->report;
+  };
+  // More is asked than there is: every row is short, none is cut.
+  EXPECT_EQ(capped(Options(1000)).short_rows, 40);
+  EXPECT_EQ(capped(Options(1000)).capped_rows, 0);
+  // Every partition is visited, so no cap on them bites.
+  JoinOptions options = Options(1000);
+  options.nprobes = 12;
+  EXPECT_EQ(capped(options).capped_rows, 0);
+  options.nprobes = 2;
+  EXPECT_EQ(capped(options).capped_rows, 40);
+  options = Options(1000);
+  options.maximum_nprobes = 2;
+  EXPECT_EQ(capped(options).capped_rows, 40);
+  options = Options(1);
+  options.maximum_nprobes = 2;
+  EXPECT_EQ(capped(options).short_rows, capped(options).capped_rows);
+  options = Options(1000);
+  options.fast_search = true;
+  EXPECT_EQ(capped(options).capped_rows, 40);
+  options = Options(200);
+  options.distance_range = {0.0f, 6.0f};
+  EXPECT_EQ(capped(options).short_rows, 40);
+  EXPECT_EQ(capped(options).capped_rows, 40);
+  options.distance_range = {0.0f, 1e6f};
+  EXPECT_EQ(capped(options).capped_rows, 0);
+  // The exact path knows the range only.
+  options.index = IndexUse::kNever;
+  EXPECT_EQ(capped(options).capped_rows, 0);
+  options.distance_range = {3.0f, 6.0f};
+  EXPECT_EQ(capped(options).capped_rows, 40);
+}
+
 TEST(IndexJoin, SameBytesForAnyThreadsAndBlocks) {
   const Vectors left = FloatVectors(211, kDim, 9);
   auto dataset = std::make_shared<MemoryDataset>(FloatVectors(3000, kDim, 10), 1000, kDim);
@@ -412,6 +454,36 @@ TEST(IndexJoin, CosineOfAFlatIndexIsNeverNegative) {
   for (size_t q = 0; q < lists.size(); ++q) {
     ASSERT_EQ(lists[q].size(), 1u) << "left row " << q;
     EXPECT_EQ(lists[q][0].address, q);
+  }
+}
+
+// A dataset without live rows has none that an index leaves out, so nothing is refused over that.
+TEST(IndexJoin, AnEmptiedDatasetGivesNoRowsOnEveryPath) {
+  const Vectors left = IntegerVectors(6, kDim, 7);
+  auto dataset = MakeDataset(20, 8, 10);
+  dataset->AddIndex("vec", "l2", {{}}, Centroids(2));
+  for (int64_t row = 0; row < 19; ++row) dataset->Delete(row);
+  const auto join = [&](IndexUse use, bool fast) {
+    JoinOptions options = Options(3);
+    options.index = use;
+    options.index_name = use == IndexUse::kNamed ? "vec" : "";
+    options.fast_search = fast;
+    options.how = How::kLeft;
+    return Join(left, dataset, options);
+  };
+  // One row lives, and the index has none of it.
+  EXPECT_EQ(base::CodeOf(join(IndexUse::kRequire, false).status()), base::ErrorCode::kRefused);
+  EXPECT_EQ(base::CodeOf(join(IndexUse::kAuto, true).status()), base::ErrorCode::kInvalid);
+  dataset->Delete(19);
+  for (const auto& [use, fast] : {std::pair{IndexUse::kRequire, false},
+                                  {IndexUse::kAuto, true},
+                                  {IndexUse::kNamed, true},
+                                  {IndexUse::kNever, false}}) {
+    KINJO_ASSERT_RESULT(got, join(use, fast));
+    EXPECT_EQ(got.table->num_rows(), 6);
+    EXPECT_EQ(got.table->GetColumnByName("_distance")->null_count(), 6);
+    EXPECT_EQ(got.report.path, use == IndexUse::kNever ? "exact" : "index");
+    EXPECT_EQ(got.report.capped_rows, 0);
   }
 }
 

@@ -73,6 +73,10 @@ arrow::Result<std::unique_ptr<KnnJoin>> KnnJoin::Make(std::shared_ptr<tabular::T
     return base::Invalid("right_version = ", *options.right_version, ", but ", right->uri(),
                          " is open at version ", right->version());
   }
+  if (!options.right_tag.empty()) {
+    return base::Invalid("right_tag = ", options.right_tag, ", but ", right->uri(),
+                         " is open at version ", right->version(), "; open it by the tag");
+  }
   ARROW_ASSIGN_OR_RAISE(auto plan, MakePlan(std::move(left), MakeDatasetSide(right), options));
   return std::make_unique<PlannedJoin>(std::move(plan));
 }

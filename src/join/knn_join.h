@@ -19,7 +19,8 @@ namespace kinjo::join {
 
 /// Counts of one run. Final once the stream ended.
 struct JoinReport {
-  std::string path;        ///< "index" or "exact"
+  std::string path;  ///< "index" or "exact"
+  std::string metric;
   std::string index_name;  ///< of the index path
   bool exact_distances = true;
   int64_t left_rows = 0;
@@ -27,6 +28,8 @@ struct JoinReport {
   int64_t skipped_non_finite_rows =
       0;                   ///< left vectors with NaN or an infinity (cosine: also zero vectors)
   int64_t short_rows = 0;  ///< left rows with fewer than k matches
+  /// Of the short ones, those that nprobes, maximum_nprobes, fast_search or distance_range cut.
+  int64_t capped_rows = 0;
   int64_t result_rows = 0;
   int64_t partitions_ranked = 0;
   int64_t partitions_probed = 0;  ///< (left row, partition) pairs visited

@@ -12,7 +12,7 @@ namespace kinjo::join {
 struct MemoryNeeds {
   int64_t limit_bytes = 0;
   int64_t threads = 1;
-  int64_t dim = 0;            ///< 0 when no schema tells the width
+  int64_t dim = 0;            ///< elements of a vector; 0 when there is none
   int64_t element_bytes = 4;  ///< of the right vectors
   int64_t candidates = 0;     ///< rows a heap holds: k * refine_factor, at most the right side
   int64_t k = 0;

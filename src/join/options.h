@@ -48,6 +48,7 @@ struct JoinOptions {
   bool with_row_id = false;
   bool with_query_index = false;
   std::optional<uint64_t> right_version;
+  std::string right_tag;  ///< of the version, instead of its number; "" = none
   std::optional<int64_t> memory_limit_bytes;
   std::optional<int64_t> threads;
   /// Left rows a query block holds at most; nothing = as many as the memory limit allows. Changes

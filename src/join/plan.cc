@@ -25,10 +25,12 @@ int64_t ValueBytes(const arrow::DataType& type) {
   return bits > 0 ? (bits + 7) / 8 : kVariableValueBytes;
 }
 
-int64_t LeftRowBytes(const JoinPlan& plan) {
+// `dim`: elements of a vector, for the vector column when its type doesn't tell.
+int64_t LeftRowBytes(const JoinPlan& plan, int64_t dim) {
   int64_t bytes = 0;
   for (const std::string& name : plan.layout.left_columns) {
-    bytes += ValueBytes(*plan.left->schema()->GetFieldByName(name)->type());
+    const bool list = name == plan.left_vector.name && !plan.left_vector.type.width.has_value();
+    bytes += list ? dim * 8 : ValueBytes(*plan.left->schema()->GetFieldByName(name)->type());
   }
   return bytes;
 }
@@ -57,16 +59,41 @@ int64_t RankedAtMost(const exec::ProbeLimits& probes, kernels::Metric metric, in
   return std::min(maximum, std::max(cap, first_round));
 }
 
-MemoryNeeds NeedsOf(const JoinPlan& plan) {
+// Elements of a vector where neither schema nor index tells them and the right side's first rows
+// hold no vector: more than most have, so that the plan errs on the side of the limit.
+constexpr int64_t kUnknownWidth = 4096;
+
+// Elements of a vector. Of lists on both sides the right side's first rows tell; the left isn't
+// read.
+arrow::Result<int64_t> FindWidth(const JoinPlan& plan) {
+  for (const auto& width : {plan.right_vector.type.width, plan.left_vector.type.width}) {
+    if (width.has_value()) return *width;
+  }
+  if (plan.uses_index() && !plan.choice.index->segments.empty()) {
+    return plan.choice.index->segments[0]->dim();
+  }
+  ARROW_ASSIGN_OR_RAISE(const auto scan,
+                        plan.right->ScanColumn(plan.right_vector.name, std::nullopt));
+  ARROW_ASSIGN_OR_RAISE(const dataset::ScanBatch first, scan->Next());
+  if (first.batch == nullptr) return 0;
+  const auto lists = first.batch->GetColumnByName(plan.right_vector.name);
+  for (int64_t row = 0; lists != nullptr && row < lists->length(); ++row) {
+    const int64_t width = exec::ListLength(*lists, row);
+    if (width > 0) return width;
+  }
+  return kUnknownWidth;
+}
+
+MemoryNeeds NeedsOf(const JoinPlan& plan, int64_t dim) {
   MemoryNeeds needs;
   needs.limit_bytes = plan.options.memory_limit_bytes.value_or(base::DefaultMemoryLimitBytes());
   needs.threads = plan.threads;
-  needs.dim = plan.right_vector.type.width.value_or(plan.left_vector.type.width.value_or(0));
+  needs.dim = dim;
   needs.element_bytes = ElementBytes(plan.right_vector.type.element);
   const int64_t right_rows = plan.right->num_rows().value_or(kCandidatesMax);
   needs.candidates = std::min(plan.candidates, right_rows);
   needs.k = std::min(plan.options.k, right_rows);
-  needs.left_row_bytes = LeftRowBytes(plan);
+  needs.left_row_bytes = LeftRowBytes(plan, dim);
   needs.uses_index = plan.uses_index();
   needs.scans = !plan.uses_index() || plan.scans_unindexed();
   needs.block_rows_asked = plan.options.block_rows.value_or(0);
@@ -145,7 +172,8 @@ arrow::Result<std::shared_ptr<const JoinPlan>> MakePlan(std::shared_ptr<tabular:
     plan->candidates *= options.refine_factor.value_or(1);
     plan->refines = options.refine_factor.has_value() || plan->scans_unindexed();
   }
-  ARROW_ASSIGN_OR_RAISE(plan->memory, PlanMemory(NeedsOf(*plan)));
+  ARROW_ASSIGN_OR_RAISE(const int64_t dim, FindWidth(*plan));
+  ARROW_ASSIGN_OR_RAISE(plan->memory, PlanMemory(NeedsOf(*plan, dim)));
   return plan;
 }
 

@@ -104,6 +104,23 @@ arrow::Status Prober::LateSearch(const Rankings& rankings, exec::NeighborHeaps* 
   }
 }
 
+void Prober::TellMet(const Rankings& rankings, int64_t num_queries) {
+  met_.assign(static_cast<size_t>(num_queries), {});
+  for (size_t i = 0; i < rankings.size(); ++i) {
+    const index::IvfSegment& segment = rankings[i]->segment();
+    uint64_t all_rows = 0;
+    for (int64_t p = 0; p < segment.num_partitions(); ++p) all_rows += segment.partition_rows(p);
+    for (size_t query = 0; query < met_.size(); ++query) {
+      uint64_t stored = 0;
+      for (const auto& visited : rankings[i]->visited(static_cast<uint32_t>(query))) {
+        met_[query].rows += batches_[i]->matching_rows(visited.partition);
+        stored += segment.partition_rows(visited.partition);
+      }
+      met_[query].all = met_[query].all && stored == all_rows;
+    }
+  }
+}
+
 arrow::Status Prober::Probe(const exec::QueryRows& queries, exec::NeighborHeaps* heaps) {
   Rankings rankings;
   ARROW_RETURN_NOT_OK(Rank(queries, &rankings));
@@ -122,7 +139,9 @@ arrow::Status Prober::Probe(const exec::QueryRows& queries, exec::NeighborHeaps*
     rankings[i]->FirstRound(seeds ? 1 : 0, rounds, &probes);
     ARROW_RETURN_NOT_OK(Visit(i, *rankings[i], probes, heaps));
   }
-  return LateSearch(rankings, heaps);
+  ARROW_RETURN_NOT_OK(LateSearch(rankings, heaps));
+  TellMet(rankings, queries.num_queries);
+  return arrow::Status::OK();
 }
 
 }  // namespace kinjo::join

@@ -23,8 +23,17 @@ class Prober {
   Prober(const JoinPlan& plan, base::ThreadPool* pool, base::CancelToken cancel,
          RunCounters* counters);
 
+  /// What a query met on its way.
+  struct Met {
+    int64_t rows = 0;  ///< that could match, in the partitions it visited
+    bool all = true;   ///< it visited every partition that holds rows
+  };
+
   /// Fills the heaps with the candidates of every query.
   arrow::Status Probe(const exec::QueryRows& queries, exec::NeighborHeaps* heaps);
+
+  /// Of each query of the last Probe.
+  const std::vector<Met>& met() const { return met_; }
 
  private:
   using Rankings = std::vector<std::unique_ptr<exec::AnnIvfPartition>>;
@@ -34,6 +43,7 @@ class Prober {
   arrow::Status Visit(size_t segment, const exec::AnnIvfPartition& ranking,
                       const std::vector<exec::Probe>& probes, exec::NeighborHeaps* heaps);
   arrow::Status LateSearch(const Rankings& rankings, exec::NeighborHeaps* heaps);
+  void TellMet(const Rankings& rankings, int64_t num_queries);
   /// Rows that `query` met so far and that may come out.
   int64_t EligibleRows(const Rankings& rankings, const exec::NeighborHeaps& heaps,
                        uint32_t query) const;
@@ -48,6 +58,7 @@ class Prober {
   exec::PartitionCache cache_;
   std::vector<exec::BatchWorker> workers_;                   // of each thread
   std::vector<std::unique_ptr<exec::AnnIvfBatch>> batches_;  // of each segment
+  std::vector<Met> met_;
 };
 
 }  // namespace kinjo::join

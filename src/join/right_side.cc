@@ -131,9 +131,14 @@ std::unique_ptr<RightSide> MakeTableSide(std::shared_ptr<tabular::TableSource> s
 arrow::Result<std::unique_ptr<RightSide>> OpenRightSide(const std::string& uri,
                                                         const JoinOptions& options) {
   if (LooksLikeDataset(uri)) {
-    ARROW_ASSIGN_OR_RAISE(auto dataset,
-                          dataset::Dataset::Open(uri, {.version = options.right_version}));
+    ARROW_ASSIGN_OR_RAISE(
+        auto dataset,
+        dataset::Dataset::Open(uri, {.version = options.right_version, .tag = options.right_tag}));
     return MakeDatasetSide(std::move(dataset));
+  }
+  if (!options.right_tag.empty()) {
+    return base::Invalid("right_tag = ", options.right_tag,
+                         " needs a Lance dataset on the right side, but ", uri, " is none");
   }
   if (options.right_version.has_value()) {
     return base::Invalid("right_version = ", *options.right_version,

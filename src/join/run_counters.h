@@ -17,6 +17,7 @@ struct RunCounters {
   std::atomic<int64_t> skipped_null_rows{0};
   std::atomic<int64_t> skipped_non_finite_rows{0};
   std::atomic<int64_t> short_rows{0};
+  std::atomic<int64_t> capped_rows{0};
   std::atomic<int64_t> result_rows{0};
   std::atomic<int64_t> partitions_ranked{0};
   std::atomic<int64_t> exact_comparisons{0};

@@ -82,6 +82,10 @@ TEST(Search, KnowsTheVersionThatIsOpen) {
   const arrow::Status status = MakeSearch(dataset, Queries({{1, 2}}), options).status();
   EXPECT_EQ(base::CodeOf(status), base::ErrorCode::kInvalid);
   EXPECT_NE(base::MessageOf(status).find("is open at version"), std::string::npos);
+  options.right_version.reset();
+  options.right_tag = "stable";
+  EXPECT_EQ(base::CodeOf(MakeSearch(dataset, Queries({{1, 2}}), options).status()),
+            base::ErrorCode::kInvalid);
 }
 
 }  // namespace

@@ -92,6 +92,11 @@ arrow::Status ValidateOptions(const JoinOptions& options) {
   ARROW_RETURN_NOT_OK(CheckRange("threads", options.threads, 1, kThreadsMax));
   ARROW_RETURN_NOT_OK(CheckRange("memory_limit", options.memory_limit_bytes, 1, INT64_MAX));
   ARROW_RETURN_NOT_OK(CheckRange("block_rows", options.block_rows, 1, INT32_MAX));
+  if (options.right_version.has_value() && !options.right_tag.empty()) {
+    return base::Invalid("right_version = ", *options.right_version,
+                         " and right_tag = ", options.right_tag,
+                         " can't be given together: a tag names a version");
+  }
   if (options.index == IndexUse::kNamed && options.index_name.empty()) {
     return base::Invalid("index asks for an index by name, but the name is empty");
   }

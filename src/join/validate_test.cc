@@ -121,6 +121,16 @@ TEST(Validate, LetsGoodOptionsThrough) {
   EXPECT_TRUE(ValidateOptions(options).ok());
 }
 
+TEST(Validate, AVersionHasANumberOrATag) {
+  JoinOptions options;
+  options.right_tag = "stable";
+  EXPECT_TRUE(ValidateOptions(options).ok());
+  options.right_version = 3;
+  const std::string message = base::MessageOf(ValidateOptions(options));
+  EXPECT_NE(message.find("right_version = 3"), std::string::npos) << message;
+  EXPECT_NE(message.find("right_tag = stable"), std::string::npos) << message;
+}
+
 TEST(Validate, FastSearchNeedsAnIndex) {
   JoinOptions options;
   options.fast_search = true;
