@@ -100,7 +100,7 @@ arrow::Status AnnIvfBatch::ScanQueries(int64_t partition, const index::QueryBloc
     const uint32_t* ids = query_ids.data() + first;
     for (int64_t i = 0; i < count; ++i) {
       float* moved = worker->moved.data() + i * dim;
-      worker->norms2[i] = segment.MoveQuery(partition, queries.query(ids[i]), moved);
+      worker->norms2[i] = segment.MoveQuery(partition, queries.query(ids[i]), decoded, moved);
     }
     const QueryTile tile{.num_queries = count,
                          .moved = worker->moved.data(),

@@ -83,8 +83,8 @@ arrow::Status AnnIvfPartition::RankDeeper(const std::vector<uint32_t>& queries) 
     if (!has_next(query) || visited_[query] < static_cast<int64_t>(ranked_[query].size())) continue;
     wanted.push_back(query);
     depth = std::max(depth, 4 * visited_[query]);
-    block.values.insert(block.values.end(), queries_.query(query),
-                        queries_.query(query) + queries_.dim);
+    block.values.insert(block.values.end(), queries_.ranked_query(query),
+                        queries_.ranked_query(query) + queries_.dim);
   }
   if (wanted.empty()) return arrow::Status::OK();
   block.num_queries = static_cast<int64_t>(wanted.size());

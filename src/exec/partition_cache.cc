@@ -3,10 +3,8 @@
 namespace kinjo::exec {
 
 int64_t LoadedPartition::size_bytes() const {
-  int64_t bytes = static_cast<int64_t>(addresses.capacity() * sizeof(uint64_t) + sizeof(*this));
-  if (stored.row_ids != nullptr) bytes += stored.row_ids->size();
-  if (stored.codes != nullptr) bytes += stored.codes->size();
-  return bytes;
+  return static_cast<int64_t>(addresses.capacity() * sizeof(uint64_t) + sizeof(*this) +
+                              stored.size_bytes());
 }
 
 std::shared_ptr<const LoadedPartition> PartitionCache::Find(size_t segment,

@@ -16,12 +16,21 @@ constexpr int64_t kSeedGroups = 24;
 // Above this the scores may not be finite (block_scan.h, "Odd magnitudes").
 constexpr double kNorm2Max = 1e30;
 
-/// What a row may add to its score at most: 2 E |x|^2, where RowInit made init of |x|^2. Infinite
-/// for rows whose score says nothing: the too long ones, and padding.
-float RowSlack(kernels::Metric metric, float init, double error) {
-  if (!std::isfinite(init)) return kInfinity;
-  const double norm2 = metric == kernels::Metric::kDot ? -init / error : init / (0.5 - error);
-  return static_cast<float>(2.001 * error * std::max(norm2, 0.0));
+/// Writes what each row of a group may add to its score at most: twice what RowInitFrom took off
+/// the start, which is E max(|x|^2, |start| + |x|^2 / 2), and |start| is at most |init| and that.
+/// Infinite for rows whose score says nothing: the too long ones, and padding.
+void GroupSlack(const kernels::GroupedRows& rows, int64_t group, double error, float* slack) {
+  constexpr int64_t kGroup = kernels::kGroupRows;
+  double norms2[kGroup] = {};
+  const float* row = rows.rows() + group * kGroup * rows.dim();
+  for (int64_t j = 0; j < rows.dim(); ++j, row += kGroup) {
+    for (int64_t i = 0; i < kGroup; ++i) norms2[i] += static_cast<double>(row[i]) * row[i];
+  }
+  const float* init = rows.init() + group * kGroup;
+  for (int64_t i = 0; i < kGroup; ++i) {
+    const double size = (std::abs(init[i]) + norms2[i]) / (1 - error);
+    slack[i] = std::isfinite(init[i]) ? static_cast<float>(2.001 * error * size) : kInfinity;
+  }
 }
 
 /// The distance that a score of at most `score` stands for, rounded up.
@@ -57,8 +66,10 @@ int64_t SeedThresholds(kernels::Metric metric, const QueryTile& tile, const RowR
   const int64_t rows = groups * kernels::kGroupRows;
   scratch->seed_scores.resize(static_cast<size_t>(tile.num_queries * rows));
   scratch->seed_slack.resize(static_cast<size_t>(rows));
-  const float* init = range.rows->init() + range.first_group * kernels::kGroupRows;
-  for (int64_t i = 0; i < rows; ++i) scratch->seed_slack[i] = RowSlack(metric, init[i], error);
+  for (int64_t i = 0; i < groups; ++i) {
+    GroupSlack(*range.rows, range.first_group + i, error,
+               scratch->seed_slack.data() + i * kernels::kGroupRows);
+  }
   const kernels::BlockScan scan{.rows = range.rows->rows(),
                                 .init = range.rows->init(),
                                 .dim = dim,

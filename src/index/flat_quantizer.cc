@@ -23,9 +23,10 @@ class FlatQuantizer final : public Quantizer<T> {
   bool is_exact() const override {
     return metric_ != kernels::Metric::kCosine || type_ != format::ElementType::kFloat16;
   }
-  void Decode(const T* centroid, std::span<const uint64_t> addresses, uint64_t dead,
-              DecodedPartition* out) const override;
-  double MoveQuery(const T* centroid, const double* query, float* moved) const override;
+  void Decode(const T* centroid, const format::PartitionRows&, std::span<const uint64_t> addresses,
+              uint64_t dead, DecodedPartition* out) const override;
+  double MoveQuery(const T* centroid, const double* query, const DecodedPartition&,
+                   float* moved) const override;
   double Distance(const T* centroid, const double* query, const DecodedPartition& rows,
                   int64_t slot) const override;
 
@@ -83,7 +84,8 @@ void FlatQuantizer<T>::StoreUnitRows(const T* centroid, DecodedPartition* out) c
 }
 
 template <typename T>
-void FlatQuantizer<T>::Decode(const T* centroid, std::span<const uint64_t> addresses, uint64_t dead,
+void FlatQuantizer<T>::Decode(const T* centroid, const format::PartitionRows&,
+                              std::span<const uint64_t> addresses, uint64_t dead,
                               DecodedPartition* out) const {
   KeepLiveRows(addresses, dead, out);
   KeepMatchingRows(out);
@@ -110,7 +112,8 @@ void FlatQuantizer<T>::Decode(const T* centroid, std::span<const uint64_t> addre
 }
 
 template <typename T>
-double FlatQuantizer<T>::MoveQuery(const T* centroid, const double* query, float* moved) const {
+double FlatQuantizer<T>::MoveQuery(const T* centroid, const double* query, const DecodedPartition&,
+                                   float* moved) const {
   if (metric_ == kernels::Metric::kDot) {
     return MoveByCentre<T>(query, nullptr, dim_, moved);
   }

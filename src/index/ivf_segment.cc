@@ -49,8 +49,9 @@ class IvfSegmentImpl final : public IvfSegment {
               std::span<const uint64_t> addresses, uint64_t dead,
               DecodedPartition* out) const override;
 
-  double MoveQuery(int64_t partition, const double* query, float* moved) const override {
-    return quantizer_->MoveQuery(ranker_.centroid(partition), query, moved);
+  double MoveQuery(int64_t partition, const double* query, const DecodedPartition& rows,
+                   float* moved) const override {
+    return quantizer_->MoveQuery(ranker_.centroid(partition), query, rows, moved);
   }
   float Distance(int64_t partition, const double* query, const DecodedPartition& rows,
                  int64_t slot) const override {
@@ -104,15 +105,18 @@ QueryBlock IvfSegmentImpl<T>::PrepareQueries(std::span<const double> vectors) co
   if (!is_exact()) {
     RoundElements(element_type(), block.values.data(), static_cast<int64_t>(block.values.size()));
   }
-  if (metric_ != kernels::Metric::kCosine) return block;
-  for (int64_t i = 0; i < block.num_queries; ++i) {
-    Normalise(block.values.data() + i * block.dim, block.dim);
+  if (metric_ == kernels::Metric::kCosine) {
+    for (int64_t i = 0; i < block.num_queries; ++i) {
+      Normalise(block.values.data() + i * block.dim, block.dim);
+    }
+    // Only float16 is rounded again: there Lance's own rounding shows in the distances. A unit
+    // vector in double is nearer to the truth than one in float32, and both agree with Lance to its
+    // digits.
+    if (element_type() == format::ElementType::kFloat16) {
+      RoundElements(element_type(), block.values.data(), static_cast<int64_t>(block.values.size()));
+    }
   }
-  // Only float16 is rounded again: there Lance's own rounding shows in the distances. A unit vector
-  // in double is nearer to the truth than one in float32, and both agree with Lance to its digits.
-  if (element_type() == format::ElementType::kFloat16) {
-    RoundElements(element_type(), block.values.data(), static_cast<int64_t>(block.values.size()));
-  }
+  quantizer_->CodeQueries(&block);
   return block;
 }
 
@@ -127,7 +131,7 @@ void IvfSegmentImpl<T>::RankPartitions(const QueryBlock& queries, int64_t begin,
     return;
   }
   QueryBlock rounded{.num_queries = end - begin, .dim = queries.dim};
-  rounded.values.assign(queries.query(begin), queries.query(end));
+  rounded.values.assign(queries.ranked_query(begin), queries.ranked_query(end));
   RoundElements(element_type(), rounded.values.data(), static_cast<int64_t>(rounded.values.size()));
   ranker_.Rank(rounded, 0, rounded.num_queries, limit, out);
 }
@@ -138,22 +142,34 @@ void IvfSegmentImpl<T>::Decode(int64_t partition, const format::PartitionRows& s
                                DecodedPartition* out) const {
   const auto* row_ids = reinterpret_cast<const uint64_t*>(stored.row_ids->data());
   out->row_ids.assign(row_ids, row_ids + stored.num_rows);
-  out->bytes_read = static_cast<uint64_t>(stored.row_ids->size() + stored.codes->size());
+  out->bytes_read = stored.size_bytes();
   out->codes = stored.codes;
+  out->ex_codes = stored.ex_codes;
   out->num_stored = stored.num_rows;
-  quantizer_->Decode(ranker_.centroid(partition), addresses, dead, out);
+  quantizer_->Decode(ranker_.centroid(partition), stored, addresses, dead, out);
   if (out->make_codes) out->rows.MakeCodes(0, out->rows.num_groups());
+}
+
+template <typename T>
+arrow::Result<std::unique_ptr<Quantizer<T>>> MakeQuantizer(const format::IndexFiles& files,
+                                                           kernels::Metric metric) {
+  switch (files.ivf().kind.quantizer) {
+    case format::QuantizerKind::kPq:
+      return MakePqQuantizer<T>(files, metric);
+    case format::QuantizerKind::kSq:
+      return MakeSqQuantizer<T>(files, metric);
+    case format::QuantizerKind::kRq:
+      return MakeRqQuantizer<T>(files, metric);
+    case format::QuantizerKind::kFlat:
+      break;
+  }
+  return MakeFlatQuantizer<T>(files, metric);
 }
 
 template <typename T>
 arrow::Result<std::shared_ptr<IvfSegment>> MakeSegment(std::shared_ptr<format::IndexFiles> files,
                                                        kernels::Metric metric) {
-  std::unique_ptr<Quantizer<T>> quantizer;
-  if (std::holds_alternative<format::PqCodebook>(files->quantizer())) {
-    ARROW_ASSIGN_OR_RAISE(quantizer, MakePqQuantizer<T>(*files, metric));
-  } else {
-    quantizer = MakeFlatQuantizer<T>(*files, metric);
-  }
+  ARROW_ASSIGN_OR_RAISE(auto quantizer, MakeQuantizer<T>(*files, metric));
   auto segment =
       std::make_shared<IvfSegmentImpl<T>>(std::move(files), metric, std::move(quantizer));
   if (const auto odd = segment->FindOddPartition()) {

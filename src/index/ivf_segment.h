@@ -19,10 +19,16 @@ namespace kinjo::index {
 /// Queries prepared for one metric, row-major [num_queries][dim], in float64 so that a query far
 /// from the origin keeps its digits. Rows for cosine are unit vectors.
 struct QueryBlock {
-  std::vector<double> values;
+  std::vector<double> values;  ///< what RankPartitions compares with centroids
+  /// The queries as the quantizer compares them with rows, where that isn't `values`: the numbers 0
+  /// to 255 of their codes (SQ, l2 and cosine), or rotated vectors (RQ). Else empty.
+  std::vector<double> coded;
   int64_t num_queries = 0;
   int64_t dim = 0;
-  const double* query(int64_t i) const { return values.data() + i * dim; }
+  /// For MoveQuery and Distance.
+  const double* query(int64_t i) const { return (coded.empty() ? values : coded).data() + i * dim; }
+  /// For RankPartitions.
+  const double* ranked_query(int64_t i) const { return values.data() + i * dim; }
 };
 
 /// A partition and the distance of a query to its centroid, on the metric's ranking scale (l2 for
@@ -32,9 +38,9 @@ struct RankedPartition {
   float distance;
 };
 
-/// One partition's live rows, decoded. Rows are stored relative to the partition's centroid for l2
-/// and cosine (r = x - c) and as they are for dot; so are queries that MoveQuery prepared. IVF_FLAT
-/// under cosine divides them by their norm first.
+/// One partition's live rows, decoded. Rows are stored relative to the partition's centroid (SQ: to
+/// the centroid's code) for l2 and cosine (r = x - c) and as they are for dot; so are queries that
+/// MoveQuery prepared. IVF_FLAT under cosine divides them by their norm first.
 struct DecodedPartition {
   /// Set by the caller before Decode: also make the rows' bytes (GroupedRows::MakeCodes), which
   /// pays from about a dozen queries on.
@@ -49,6 +55,12 @@ struct DecodedPartition {
   std::shared_ptr<arrow::Buffer> codes;    ///< PartitionRows::codes
   uint64_t num_stored = 0;                 ///< PartitionRows::num_rows
   std::vector<uint32_t> storage_position;  ///< stored row of each kept row, parallel to rows
+  // Of SQ and RQ only.
+  std::vector<double> centre;  ///< the centroid: its code, or rotated
+  // Of RQ only.
+  std::shared_ptr<arrow::Buffer> ex_codes;  ///< PartitionRows::ex_codes
+  std::vector<double> row_scales;           ///< of each kept row: one step of its codes
+  std::vector<double> row_terms;            ///< of each kept row: what its codes don't say
 };
 
 /// Immutable and thread-safe.
@@ -82,16 +94,18 @@ class IvfSegment {
 
   /// Reads one partition's row ids and codes.
   virtual arrow::Result<format::PartitionRows> Load(int64_t partition) const = 0;
-  /// Decodes the rows whose entry in `addresses` (parallel to the stored rows) isn't `dead`. Of
-  /// flat vectors, those that can't match (an element isn't finite; zero under cosine) aren't kept
-  /// either.
+  /// Decodes the rows whose entry in `addresses` (parallel to the stored rows) isn't `dead`. Rows
+  /// that can't match aren't kept either: flat vectors with an element that isn't finite, or zero
+  /// under cosine; RQ codes with a factor that isn't finite.
   virtual void Decode(int64_t partition, const format::PartitionRows& stored,
                       std::span<const uint64_t> addresses, uint64_t dead,
                       DecodedPartition* out) const = 0;
 
-  /// Writes query - centroid (l2, cosine) or the query (dot) as float into moved[dim]; returns its
-  /// squared norm.
-  virtual double MoveQuery(int64_t partition, const double* query, float* moved) const = 0;
+  /// Writes query - centroid (l2, cosine) or the query (dot) as float into moved[dim], as the rows
+  /// of the decoded partition are; returns its squared norm. `query` is QueryBlock::query(i), here
+  /// and below.
+  virtual double MoveQuery(int64_t partition, const double* query, const DecodedPartition& rows,
+                           float* moved) const = 0;
 
   /// The reported distance of a prepared query to row `slot` of a decoded partition, on the
   /// contract's scale (cosine: 1 - cos, half of the squared l2 of unit vectors).

@@ -47,9 +47,10 @@ class PqQuantizer final : public Quantizer<T> {
   }
 
   bool is_exact() const override { return false; }
-  void Decode(const T* centroid, std::span<const uint64_t> addresses, uint64_t dead,
-              DecodedPartition* out) const override;
-  double MoveQuery(const T* centroid, const double* query, float* moved) const override;
+  void Decode(const T* centroid, const format::PartitionRows&, std::span<const uint64_t> addresses,
+              uint64_t dead, DecodedPartition* out) const override;
+  double MoveQuery(const T* centroid, const double* query, const DecodedPartition&,
+                   float* moved) const override;
   double Distance(const T* centroid, const double* query, const DecodedPartition& rows,
                   int64_t slot) const override;
 
@@ -124,7 +125,8 @@ void PqQuantizer<T>::DecodeGroup(const uint8_t* codes, int64_t byte_stride,
 }
 
 template <typename T>
-void PqQuantizer<T>::Decode(const T*, std::span<const uint64_t> addresses, uint64_t dead,
+void PqQuantizer<T>::Decode(const T*, const format::PartitionRows&,
+                            std::span<const uint64_t> addresses, uint64_t dead,
                             DecodedPartition* out) const {
   KeepLiveRows(addresses, dead, out);
   out->rows.Reset(static_cast<int64_t>(out->addresses.size()), dim_, out->make_codes);
@@ -171,7 +173,8 @@ void PqQuantizer<T>::QueryResidual(const T* centroid, const double* query, doubl
 }
 
 template <typename T>
-double PqQuantizer<T>::MoveQuery(const T* centroid, const double* query, float* moved) const {
+double PqQuantizer<T>::MoveQuery(const T* centroid, const double* query, const DecodedPartition&,
+                                 float* moved) const {
   if (metric_ == kernels::Metric::kDot) return MoveByCentre<T>(query, nullptr, dim_, moved);
   if (!rounds_residual_) return MoveByCentre(query, centroid, dim_, moved);
   VectorScratch<double> residual(dim_);

@@ -20,10 +20,14 @@ class Quantizer {
   virtual ~Quantizer() = default;
 
   virtual bool is_exact() const = 0;
+  /// Sets `coded` from `values`, where rows aren't compared with those.
+  virtual void CodeQueries(QueryBlock* /*block*/) const {}
   /// Fills `rows`, `addresses` and `storage_position`; the rest of `out` is set before the call.
-  virtual void Decode(const T* centroid, std::span<const uint64_t> addresses, uint64_t dead,
+  virtual void Decode(const T* centroid, const format::PartitionRows& stored,
+                      std::span<const uint64_t> addresses, uint64_t dead,
                       DecodedPartition* out) const = 0;
-  virtual double MoveQuery(const T* centroid, const double* query, float* moved) const = 0;
+  virtual double MoveQuery(const T* centroid, const double* query, const DecodedPartition& rows,
+                           float* moved) const = 0;
   virtual double Distance(const T* centroid, const double* query, const DecodedPartition& rows,
                           int64_t slot) const = 0;
 };
@@ -37,6 +41,18 @@ std::unique_ptr<Quantizer<T>> MakeFlatQuantizer(const format::IndexFiles& files,
 /// `corrupt`.
 template <typename T>
 arrow::Result<std::unique_ptr<Quantizer<T>>> MakePqQuantizer(const format::IndexFiles& files,
+                                                             kernels::Metric metric);
+
+/// Codes of elements, one byte each. Bounds so far apart that float32 can't hold their distance are
+/// `corrupt`.
+template <typename T>
+arrow::Result<std::unique_ptr<Quantizer<T>>> MakeSqQuantizer(const format::IndexFiles& files,
+                                                             kernels::Metric metric);
+
+/// RaBitQ: codes of the rotated residual, with two factors a row. A rotation that isn't finite is
+/// `corrupt`.
+template <typename T>
+arrow::Result<std::unique_ptr<Quantizer<T>>> MakeRqQuantizer(const format::IndexFiles& files,
                                                              kernels::Metric metric);
 
 /// Keeps the stored rows whose address isn't `dead`: fills `addresses` and `storage_position`.

@@ -68,6 +68,7 @@ SyntheticFiles::SyntheticFiles(const SyntheticOptions& options) : options_(optio
   centroids_.assign(rows.begin(), rows.begin() + options.num_partitions * dim);
   for (double& value : centroids_) value = RoundElement(options.type, value * 1.01);
   ivf_.index_type = options.num_bits == 0 ? "IVF_FLAT" : "IVF_PQ";
+  ivf_.kind = format::ParseIndexKind(ivf_.index_type).value();
   ivf_.distance_type = options.distance_type;
   ivf_.centroids = ToTensor(&centroids_, dim);
   const auto num_partitions = static_cast<size_t>(options.num_partitions);

@@ -398,8 +398,9 @@ class CancellingSegment final : public index::IvfSegment {
               uint64_t dead, index::DecodedPartition* out) const override {
     inner_->Decode(p, stored, addresses, dead, out);
   }
-  double MoveQuery(int64_t p, const double* query, float* moved) const override {
-    return inner_->MoveQuery(p, query, moved);
+  double MoveQuery(int64_t p, const double* query, const index::DecodedPartition& rows,
+                   float* moved) const override {
+    return inner_->MoveQuery(p, query, rows, moved);
   }
   float Distance(int64_t p, const double* query, const index::DecodedPartition& rows,
                  int64_t slot) const override {

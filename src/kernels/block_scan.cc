@@ -18,7 +18,10 @@
 // 3. The norms and the canonical distance are double: n 2^-53 relative, below u for any n < 2^28.
 //
 // Together less than gamma_(n+8) (|a'|^2 + |b'|^2) = ErrorFactor (...). RowInit takes the row's
-// part off the start value and rounds down; a bound adds the query's part and rounds up. A reported
+// part off the start value and rounds down; a bound adds the query's part and rounds up. A start
+// value that isn't |b'|^2 / 2 nor 0 puts |start| + |b'|^2 / 2 in the row's place, if that is more:
+// in 2. by the sum given there, and 1. is then that of dot, plus u |a'|^2 where the bound takes
+// |a'|^2 for |a|^2. A reported
 // distance is a float32: a row that ties with `distance` after rounding may lie half a unit in the
 // last place above it, so a bound first adds 2^-22 |distance|, twice what is needed.
 //
@@ -95,9 +98,14 @@ void WithScratch(const BlockScan& scan, Body body) {
 float ErrorFactor(int64_t dim) { return RoundUp(FactorOf(dim)); }
 
 float RowInit(double norm2, int64_t dim, bool dot) {
+  return RowInitFrom(dot ? 0 : norm2 / 2, norm2, dim);
+}
+
+float RowInitFrom(double start, double norm2, int64_t dim) {
   const double factor = FactorOf(dim);
-  if (!(norm2 <= kMaxNorm2) || std::isinf(factor)) return -kInfinity;
-  return RoundDown(norm2 * ((dot ? 0.0 : 0.5) - factor));
+  const double size = std::abs(start) + norm2 / 2;
+  if (!(std::max(size, norm2) <= kMaxNorm2) || std::isinf(factor)) return -kInfinity;
+  return RoundDown(start - factor * std::max(size, norm2));
 }
 
 float L2Bound(double distance, double query_norm2, int64_t dim) {

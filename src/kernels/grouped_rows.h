@@ -14,6 +14,9 @@ inline constexpr int64_t kGroupRows = 16;
 /// floats as stored), less the row's part of the error (block_scan.h). -inf, which always survives,
 /// for a row too large for float32 arithmetic.
 float RowInit(double norm2, int64_t dim, bool dot);
+/// The same for scores that start anywhere: start - q'.x' is what a score would be without error.
+/// (The other is this one from norm2 / 2, or from 0.)
+float RowInitFrom(double start, double norm2, int64_t dim);
 
 /// Rows as bytes, for the scan by integers: element j of row i of a group is close to
 /// scale[i] * (codes[j / 4][i][j % 4] - 128). All null where rows have no codes.
