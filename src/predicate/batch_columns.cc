@@ -60,7 +60,21 @@ arrow::Result<ArrayPtr> PlainArray(ArrayPtr array) {
 arrow::Result<ArrayPtr> BatchColumns::Get(const Expression& column) {
   const auto known = plain_.find(column.path);
   if (known != plain_.end()) return known->second;
-  ArrayPtr array = batch_.GetColumnByName(column.path.front());
+  ARROW_ASSIGN_OR_RAISE(ArrayPtr array, base_ == nullptr ? Read(column) : Filter(column));
+  plain_.emplace(column.path, array);
+  return array;
+}
+
+arrow::Result<ArrayPtr> BatchColumns::Filter(const Expression& column) {
+  ARROW_ASSIGN_OR_RAISE(const ArrayPtr all, base_->Get(column));
+  const arrow::compute::FilterOptions options;
+  ARROW_ASSIGN_OR_RAISE(const arrow::Datum passed,
+                        CallArrow("array_filter", {all, arrow::Datum(mask_->data())}, &options));
+  return passed.make_array();
+}
+
+arrow::Result<ArrayPtr> BatchColumns::Read(const Expression& column) {
+  ArrayPtr array = batch_->GetColumnByName(column.path.front());
   if (array == nullptr)
     return base::Invalid("the batch has no column ", column.path.front(), " to filter by");
   ARROW_ASSIGN_OR_RAISE(array, PlainArray(std::move(array)));
@@ -68,30 +82,10 @@ arrow::Result<ArrayPtr> BatchColumns::Get(const Expression& column) {
     ARROW_ASSIGN_OR_RAISE(array, Field(array, column.path[i], column));
     ARROW_ASSIGN_OR_RAISE(array, PlainArray(std::move(array)));
   }
-  if (!array->type()->Equals(*column.type)) {
-    return base::Invalid("column ", column.path.front(), " of the batch has type ",
-                         array->type()->ToString(), ", the filter was made for ",
-                         column.type->ToString());
-  }
-  plain_.emplace(column.path, array);
-  return array;
-}
-
-arrow::Result<std::shared_ptr<arrow::RecordBatch>> BatchColumns::Filtered(
-    const std::vector<std::string>& names, const arrow::Array& mask) const {
-  arrow::FieldVector fields;
-  arrow::ArrayVector columns;
-  const arrow::compute::FilterOptions options;
-  for (const std::string& name : names) {
-    const ArrayPtr column = batch_.GetColumnByName(name);
-    if (column == nullptr) return base::Invalid("the batch has no column ", name, " to filter by");
-    ARROW_ASSIGN_OR_RAISE(const arrow::Datum passed,
-                          CallArrow("array_filter", {column, arrow::Datum(mask.data())}, &options));
-    columns.push_back(passed.make_array());
-    fields.push_back(arrow::field(name, column->type()));
-  }
-  const int64_t rows = checked_cast<const arrow::BooleanArray&>(mask).true_count();
-  return arrow::RecordBatch::Make(arrow::schema(std::move(fields)), rows, std::move(columns));
+  if (array->type()->Equals(*column.type)) return array;
+  return base::Invalid("column ", column.path.front(), " of the batch has type ",
+                       array->type()->ToString(), ", the filter was made for ",
+                       column.type->ToString());
 }
 
 }  // namespace kinjo::predicate

@@ -16,7 +16,6 @@
 #include "predicate/compare_values.h"
 #include "predicate/functions.h"
 #include "predicate/position_error.h"
-#include "predicate/predicate.h"
 #include "predicate/value_type.h"
 
 namespace kinjo::predicate {
@@ -116,11 +115,11 @@ arrow::Result<Datum> Apply(const Expression& node, const std::vector<Datum>& inp
 /// Of one evaluation. Trees are at most some hundred levels deep, so it may recurse.
 class Evaluation {
  public:
-  explicit Evaluation(const arrow::RecordBatch& batch) : columns_(batch) {}
+  explicit Evaluation(BatchColumns* columns) : columns_(columns) {}
 
   arrow::Result<Datum> Value(const Expression& node) {
     if (node.kind == ExpressionKind::kColumn) {
-      ARROW_ASSIGN_OR_RAISE(auto column, columns_.Get(node));
+      ARROW_ASSIGN_OR_RAISE(auto column, columns_->Get(node));
       return Datum(std::move(column));
     }
     if (node.kind == ExpressionKind::kAnd || node.kind == ExpressionKind::kOr) return Logic(node);
@@ -165,8 +164,8 @@ class Evaluation {
     const int64_t count = flags.true_count();
     if (count == 0) return decided;
     if (count == flags.length()) return Value(input);
-    ARROW_ASSIGN_OR_RAISE(const auto batch, columns_.Filtered(ColumnsOf(input), flags));
-    ARROW_ASSIGN_OR_RAISE(const Datum values, Evaluation(*batch).Value(input));
+    BatchColumns open_rows(columns_, flags);
+    ARROW_ASSIGN_OR_RAISE(const Datum values, Evaluation(&open_rows).Value(input));
     if (values.is_scalar()) return values;
     return Scattered(*values.make_array(), flags, !is_and);
   }
@@ -193,7 +192,7 @@ class Evaluation {
     return Datum(std::move(scattered));
   }
 
-  BatchColumns columns_;
+  BatchColumns* columns_;
 };
 
 }  // namespace
@@ -214,7 +213,8 @@ arrow::Result<Datum> ApplyNode(const Expression& node, const std::vector<Datum>&
 }
 
 arrow::Result<Datum> EvaluateRows(const Expression& expression, const arrow::RecordBatch& batch) {
-  return Evaluation(batch).Value(expression);
+  BatchColumns columns(batch);
+  return Evaluation(&columns).Value(expression);
 }
 
 arrow::Result<std::shared_ptr<arrow::Scalar>> EvaluateConstant(const Expression& expression) {

@@ -132,7 +132,8 @@ class Lexer {
     Token token{TokenKind::kNumber, std::string(text_.substr(offset_, length)), 0};
     Advance(length);
     if (ContinuesWord(Peek())) {
-      return InvalidAt(position_, "expected the end of the number ", token.text, ", found ",
+      const int64_t position = position_;
+      return InvalidAt(position, "expected the end of the number ", token.text, ", found ",
                        Describe(Word()));
     }
     return token;
