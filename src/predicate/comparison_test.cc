@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "arrow/compute/cast.h"
+#include "arrow/compute/initialize.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "predicate/predicate_samples.h"
@@ -137,6 +138,10 @@ TEST(ComparisonTest, AZonedColumnReadsLiteralsOnItsClocks) {
   EXPECT_EQ(Answer("x = '2024-07-01 12:00'", batch), "tn");
   EXPECT_EQ(Answer("x = '2024-07-01 16:00Z'", batch), "tn");
   EXPECT_EQ(Answer("x > DATE '2024-07-01'", batch), "tn");
+  EXPECT_EQ(Answer("x > '0001-01-01' AND x < '9999-12-31'", batch), "tn");
+  const auto offset =
+      OneColumn(arrow::timestamp(arrow::TimeUnit::SECOND, "+05:30"), "[1719849600]");
+  EXPECT_EQ(Answer("x = '2024-07-01 21:30'", offset), "t");
 }
 
 TEST(ComparisonTest, TextAndBytes) {

@@ -3,6 +3,7 @@
 
 #include "arrow/compute/api_vector.h"
 #include "arrow/compute/cast.h"
+#include "arrow/compute/initialize.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "predicate/predicate_samples.h"
@@ -75,6 +76,7 @@ TEST(EvaluateTest, PatternsOfLike) {
 
 TEST(EvaluateTest, DictionariesRunsAndViews) {
   const auto plain = FromJson(arrow::utf8(), R"(["a", "a", null, "b"])");
+  ASSERT_TRUE(arrow::compute::Initialize().ok());
   const auto dictionary = arrow::compute::DictionaryEncode(plain).ValueOrDie().make_array();
   EXPECT_EQ(Answer("x = 'a' OR x LIKE 'b%'", MakeBatch({{"x", dictionary}})), "ttnt");
   EXPECT_EQ(Answer("x IN ('b')", MakeBatch({{"x", dictionary}})->Slice(1)), "fnt");

@@ -7,6 +7,7 @@
 
 #include "arrow/compute/api_scalar.h"
 #include "arrow/util/checked_cast.h"
+#include "predicate/evaluate.h"
 
 namespace kinjo::predicate {
 
@@ -158,13 +159,15 @@ Instant InstantOf(const arrow::Scalar& scalar) {
 }
 
 arrow::Result<Instant> ToUtc(const Instant& wall, const std::string& zone) {
+  // The usual zone needs no database of zones on the machine.
+  if (zone == "UTC" || zone == "Etc/UTC" || zone == "Z" || zone == "+00:00") return wall;
   namespace compute = arrow::compute;
   const compute::AssumeTimezoneOptions options(
       zone, compute::AssumeTimezoneOptions::AMBIGUOUS_EARLIEST,
       compute::AssumeTimezoneOptions::NONEXISTENT_EARLIEST);
   const arrow::Datum seconds(std::make_shared<arrow::TimestampScalar>(
       wall.seconds, arrow::timestamp(arrow::TimeUnit::SECOND)));
-  ARROW_ASSIGN_OR_RAISE(const arrow::Datum utc, compute::AssumeTimezone(seconds, options));
+  ARROW_ASSIGN_OR_RAISE(const arrow::Datum utc, CallArrow("assume_timezone", {seconds}, &options));
   return Instant{arrow::internal::checked_cast<const arrow::TimestampScalar&>(*utc.scalar()).value,
                  wall.nanos};
 }
