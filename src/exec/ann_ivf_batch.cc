@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "exec/hamming_scan.h"
+
 namespace kinjo::exec {
 
 namespace {
@@ -12,6 +14,9 @@ constexpr size_t kQueriesForCodes = 12;
 // Rows of a partition, in groups, that a tile scans between two looks at the cancel flag: a
 // partition may hold the whole table.
 constexpr int64_t kGroupsPerCheck = 1024;
+
+// Queries that a thread takes through a graph at a time: a search costs as much as many scores.
+constexpr int64_t kGraphQueries = 4;
 
 /// Scores survivors by the segment's own routine.
 class IndexScorer final : public SurvivorScorer {
@@ -69,7 +74,13 @@ AnnIvfBatch::AnnIvfBatch(Source source, PartitionCache* cache, BatchCounters* co
 arrow::Result<std::shared_ptr<const LoadedPartition>> AnnIvfBatch::Load(int64_t partition) {
   if (auto kept = cache_->Find(source_.ordinal, partition)) return kept;
   auto loaded = std::make_shared<LoadedPartition>();
-  ARROW_ASSIGN_OR_RAISE(loaded->stored, source_.segment->Load(partition));
+  auto stored = source_.segment->Load(partition);
+  if (!stored.ok()) {
+    const arrow::Status& failed = stored.status();
+    return failed.WithMessage("partition ", partition, " of index segment ", source_.info.uuid,
+                              ": ", failed.message());
+  }
+  loaded->stored = std::move(stored).ValueUnsafe();
   counters_->partitions_read.fetch_add(1, std::memory_order_relaxed);
   const auto rows = static_cast<size_t>(loaded->stored.num_rows);
   loaded->addresses.resize(rows);
@@ -78,16 +89,50 @@ arrow::Result<std::shared_ptr<const LoadedPartition>> AnnIvfBatch::Load(int64_t 
     ARROW_RETURN_NOT_OK(
         source_.dataset->ResolveRowIds(source_.info, {row_ids, rows}, loaded->addresses));
   }
+  if (source_.mask != nullptr) dataset::KeepMaskedRows(*source_.mask, loaded->addresses);
+  if (source_.segment->has_graph()) {
+    ARROW_ASSIGN_OR_RAISE(loaded->graph, source_.segment->LoadGraph(partition));
+    source_.segment->DropUnmatchable(loaded->stored, loaded->addresses, dataset::kDeadRow);
+  }
   loaded->live_rows = static_cast<int64_t>(
       rows - std::count(loaded->addresses.begin(), loaded->addresses.end(), dataset::kDeadRow));
   cache_->Keep(source_.ordinal, partition, loaded);
   return loaded;
 }
 
-arrow::Status AnnIvfBatch::ScanQueries(int64_t partition, const index::QueryBlock& queries,
-                                       std::span<const uint32_t> query_ids,
-                                       const index::DecodedPartition& decoded, BatchWorker* worker,
-                                       NeighborHeaps* heaps) {
+void AnnIvfBatch::Decode(int64_t partition, const LoadedPartition& loaded, size_t num_queries,
+                         index::DecodedPartition* decoded) {
+  matching_rows_[partition] = loaded.live_rows;
+  if (SearchesGraph(loaded)) return;
+  decoded->make_codes = num_queries >= kQueriesForCodes;
+  source_.segment->Decode(partition, loaded.stored, loaded.addresses, dataset::kDeadRow, decoded);
+  matching_rows_[partition] = static_cast<int64_t>(decoded->addresses.size());
+}
+
+arrow::Status AnnIvfBatch::Visit(const PartitionVisit& visit,
+                                 const index::DecodedPartition& decoded, BatchWorker* worker,
+                                 NeighborHeaps* heaps) {
+  arrow::Result<int64_t> comparisons;
+  if (SearchesGraph(*visit.loaded)) {
+    comparisons = ScanGraph(visit, source_.ef, cancel_, &worker->graph, heaps);
+  } else if (source_.segment->metric() == kernels::Metric::kHamming) {
+    comparisons = ScanHamming(*visit.queries, visit.query_ids, decoded, cancel_, heaps);
+  } else {
+    comparisons = ScanRows(visit, decoded, worker, heaps);
+  }
+  ARROW_RETURN_NOT_OK(comparisons.status());
+  counters_->index_comparisons.fetch_add(*comparisons, std::memory_order_relaxed);
+  counters_->partitions_probed.fetch_add(static_cast<int64_t>(visit.query_ids.size()),
+                                         std::memory_order_relaxed);
+  return arrow::Status::OK();
+}
+
+arrow::Result<int64_t> AnnIvfBatch::ScanRows(const PartitionVisit& visit,
+                                             const index::DecodedPartition& decoded,
+                                             BatchWorker* worker, NeighborHeaps* heaps) {
+  const index::QueryBlock& queries = *visit.queries;
+  const std::span<const uint32_t> query_ids = visit.query_ids;
+  const int64_t partition = visit.partition;
   const index::IvfSegment& segment = *source_.segment;
   const int64_t dim = segment.dim();
   const IndexScorer scorer(segment, partition, queries, decoded);
@@ -116,10 +161,7 @@ arrow::Status AnnIvfBatch::ScanQueries(int64_t partition, const index::QueryBloc
       survivors += FilterTile(segment.metric(), tile, range, scorer, heaps, &worker->filter);
     }
   }
-  counters_->index_comparisons.fetch_add(survivors, std::memory_order_relaxed);
-  counters_->partitions_probed.fetch_add(static_cast<int64_t>(query_ids.size()),
-                                         std::memory_order_relaxed);
-  return arrow::Status::OK();
+  return survivors;
 }
 
 arrow::Status AnnIvfBatch::ScanByPartition(const index::QueryBlock& queries,
@@ -130,11 +172,13 @@ arrow::Status AnnIvfBatch::ScanByPartition(const index::QueryBlock& queries,
     const int64_t partition = probes.partitions[item];
     ARROW_ASSIGN_OR_RAISE(const auto loaded, Load(partition));
     BatchWorker& worker = (*workers_)[id];
-    worker.decoded.make_codes = probes.queries_of(item).size() >= kQueriesForCodes;
-    source_.segment->Decode(partition, loaded->stored, loaded->addresses, dataset::kDeadRow,
-                            &worker.decoded);
-    matching_rows_[partition] = worker.decoded.rows.num_rows();
-    return ScanQueries(partition, queries, probes.queries_of(item), worker.decoded, &worker, heaps);
+    const PartitionVisit visit{.segment = source_.segment.get(),
+                               .partition = partition,
+                               .loaded = loaded.get(),
+                               .queries = &queries,
+                               .query_ids = probes.queries_of(item)};
+    Decode(partition, *loaded, visit.query_ids.size(), &worker.decoded);
+    return Visit(visit, worker.decoded, &worker, heaps);
   });
 }
 
@@ -148,16 +192,18 @@ arrow::Status AnnIvfBatch::ScanByQuery(const index::QueryBlock& queries, const P
     const int64_t partition = probes.partitions[i];
     ARROW_ASSIGN_OR_RAISE(const auto loaded, Load(partition));
     const std::span<const uint32_t> ids = probes.queries_of(i);
-    decoded.make_codes = ids.size() >= kQueriesForCodes;
-    source_.segment->Decode(partition, loaded->stored, loaded->addresses, dataset::kDeadRow,
-                            &decoded);
-    matching_rows_[partition] = decoded.rows.num_rows();
-    const auto tiles = static_cast<int64_t>((ids.size() + kTileQueries - 1) / kTileQueries);
+    Decode(partition, *loaded, ids.size(), &decoded);
+    const int64_t tile_queries = SearchesGraph(*loaded) ? kGraphQueries : kTileQueries;
+    const int64_t tiles = (static_cast<int64_t>(ids.size()) + tile_queries - 1) / tile_queries;
     ARROW_RETURN_NOT_OK(pool_->ParallelFor(tiles, cancel_, [&](int64_t tile, int id) {
-      const size_t first = static_cast<size_t>(tile * kTileQueries);
-      const size_t count = std::min<size_t>(kTileQueries, ids.size() - first);
-      return ScanQueries(partition, queries, ids.subspan(first, count), decoded, &(*workers_)[id],
-                         heaps);
+      const auto first = static_cast<size_t>(tile * tile_queries);
+      const size_t count = std::min(static_cast<size_t>(tile_queries), ids.size() - first);
+      const PartitionVisit visit{.segment = source_.segment.get(),
+                                 .partition = partition,
+                                 .loaded = loaded.get(),
+                                 .queries = &queries,
+                                 .query_ids = ids.subspan(first, count)};
+      return Visit(visit, decoded, &(*workers_)[id], heaps);
     }));
   }
   return arrow::Status::OK();
@@ -165,9 +211,8 @@ arrow::Status AnnIvfBatch::ScanByQuery(const index::QueryBlock& queries, const P
 
 arrow::Status AnnIvfBatch::Scan(const index::QueryBlock& queries, const ProbeList& probes,
                                 NeighborHeaps* heaps) {
-  // With fewer partitions than keep the threads busy, the threads share each one instead.
-  const bool few = static_cast<int64_t>(probes.partitions.size()) < 4 * pool_->size();
-  if (few && pool_->size() > 1) return ScanByQuery(queries, probes, heaps);
+  const auto partitions = static_cast<int64_t>(probes.partitions.size());
+  if (SharesPartitions(partitions, pool_->size())) return ScanByQuery(queries, probes, heaps);
   return ScanByPartition(queries, probes, heaps);
 }
 

@@ -1,5 +1,6 @@
 // ANNIvfBatch: the partition-major scan of one index segment. Probes are inverted to (partition ->
-// queries); each partition is read, resolved and decoded once, and scored for all its queries.
+// queries); each partition is read, resolved and decoded once, and scored for all its queries, or
+// its graph is searched for each of them.
 #pragma once
 
 #include <atomic>
@@ -12,8 +13,10 @@
 #include "base/error.h"
 #include "base/thread_pool.h"
 #include "dataset/dataset.h"
+#include "dataset/row_mask.h"
 #include "exec/ann_ivf_partition.h"
 #include "exec/block_filter.h"
+#include "exec/graph_scan.h"
 #include "exec/neighbor_heaps.h"
 #include "exec/partition_cache.h"
 #include "index/ivf_segment.h"
@@ -46,6 +49,7 @@ struct BatchWorker {
   std::vector<double> norms2;
   FilterScratch filter;
   index::DecodedPartition decoded;
+  GraphScratch graph;
 };
 
 /// One segment, ready for one probe list after another. Not thread-safe; spreads its own work.
@@ -55,7 +59,9 @@ class AnnIvfBatch {
     std::shared_ptr<index::IvfSegment> segment;
     const dataset::Dataset* dataset = nullptr;  ///< tells which rows are live
     dataset::IndexSegmentInfo info;
-    size_t ordinal = 0;  ///< of the segment in the run, for the cache
+    size_t ordinal = 0;                            ///< of the segment in the run, for the cache
+    std::shared_ptr<const dataset::RowMask> mask;  ///< rows that a filter passes; null = no filter
+    int64_t ef = 0;  ///< breadth of a search in a graph; never less than a heap holds
   };
 
   /// `workers` holds an entry for each thread of the pool, and outlives the scans.
@@ -66,15 +72,29 @@ class AnnIvfBatch {
   arrow::Status Scan(const index::QueryBlock& queries, const ProbeList& probes,
                      NeighborHeaps* heaps);
 
+  /// How many partitions of a segment are loaded and decoded at a time, at most.
+  static int64_t PartitionsAtOnce(int64_t num_partitions, int64_t threads) {
+    return SharesPartitions(num_partitions, threads) ? 1 : threads;
+  }
+
   /// Rows of a partition that were scored; it must have been scanned.
   int64_t matching_rows(int64_t partition) const { return matching_rows_[partition]; }
 
  private:
+  /// With fewer partitions than keep the threads busy, the threads share each one.
+  static bool SharesPartitions(int64_t num_partitions, int64_t threads) {
+    return threads > 1 && num_partitions < 4 * threads;
+  }
   arrow::Result<std::shared_ptr<const LoadedPartition>> Load(int64_t partition);
-  arrow::Status ScanQueries(int64_t partition, const index::QueryBlock& queries,
-                            std::span<const uint32_t> query_ids,
-                            const index::DecodedPartition& decoded, BatchWorker* worker,
-                            NeighborHeaps* heaps);
+  /// Counts the rows that may match, and decodes them unless a graph is searched.
+  void Decode(int64_t partition, const LoadedPartition& loaded, size_t num_queries,
+              index::DecodedPartition* decoded);
+  arrow::Status Visit(const PartitionVisit& visit, const index::DecodedPartition& decoded,
+                      BatchWorker* worker, NeighborHeaps* heaps);
+  /// Scores the decoded rows; returns how many survived the filter.
+  arrow::Result<int64_t> ScanRows(const PartitionVisit& visit,
+                                  const index::DecodedPartition& decoded, BatchWorker* worker,
+                                  NeighborHeaps* heaps);
   arrow::Status ScanByPartition(const index::QueryBlock& queries, const ProbeList& probes,
                                 NeighborHeaps* heaps);
   arrow::Status ScanByQuery(const index::QueryBlock& queries, const ProbeList& probes,

@@ -48,12 +48,17 @@ class NeighborHeaps {
   /// dropped now. Requires: no row nearer than the range is among the k.
   void LowerThreshold(int64_t query, float distance);
 
+  /// Says that `rows` rows nearer than the range were met and not offered.
+  void CountNearer(int64_t query, int64_t rows) {
+    slots_[query].nearer.fetch_add(rows, std::memory_order_relaxed);
+  }
+
   /// Offers a row. Distances outside of the range, and NaN, are passed over.
   void Push(int64_t query, kernels::Neighbor neighbor);
 
   /// Rows kept so far; not while others push.
   int64_t size(int64_t query) const { return slots_[query].heap.size(); }
-  /// Rows offered that were nearer than the range.
+  /// Rows met that were nearer than the range.
   int64_t nearer_than_range(int64_t query) const {
     return slots_[query].nearer.load(std::memory_order_relaxed);
   }

@@ -17,6 +17,7 @@ namespace kinjo::exec {
 struct LoadedPartition {
   format::PartitionRows stored;
   std::vector<uint64_t> addresses;
+  format::PartitionGraph graph;  ///< over the stored rows; empty where the index has none
   int64_t live_rows = 0;
 
   int64_t size_bytes() const;

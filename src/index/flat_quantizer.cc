@@ -23,6 +23,11 @@ class FlatQuantizer final : public Quantizer<T> {
   bool is_exact() const override {
     return metric_ != kernels::Metric::kCosine || type_ != format::ElementType::kFloat16;
   }
+  void KeepRows(std::span<const uint64_t> addresses, uint64_t dead,
+                DecodedPartition* out) const override {
+    KeepLiveRows(addresses, dead, out);
+    KeepMatchingRows(out);
+  }
   void Decode(const T* centroid, const format::PartitionRows&, std::span<const uint64_t> addresses,
               uint64_t dead, DecodedPartition* out) const override;
   double MoveQuery(const T* centroid, const double* query, const DecodedPartition&,
@@ -87,8 +92,7 @@ template <typename T>
 void FlatQuantizer<T>::Decode(const T* centroid, const format::PartitionRows&,
                               std::span<const uint64_t> addresses, uint64_t dead,
                               DecodedPartition* out) const {
-  KeepLiveRows(addresses, dead, out);
-  KeepMatchingRows(out);
+  KeepRows(addresses, dead, out);
   const auto num_rows = static_cast<int64_t>(out->addresses.size());
   out->rows.Reset(num_rows, dim_, out->make_codes);
   if (metric_ == kernels::Metric::kCosine) {

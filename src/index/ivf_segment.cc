@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "index/elements.h"
+#include "index/hamming_segment.h"
+#include "index/hnsw_scorers.h"
 #include "index/partition_ranker.h"
 #include "index/quantizer.h"
 
@@ -22,7 +24,9 @@ class IvfSegmentImpl final : public IvfSegment {
       : files_(std::move(files)),
         metric_(metric),
         ranker_(WidenTensor<T>(files_->ivf().centroids), files_->dim(), metric),
-        quantizer_(std::move(quantizer)) {}
+        quantizer_(std::move(quantizer)) {
+    if (has_graph()) scorers_ = MakeScorerMaker<T>(*files_, metric);
+  }
 
   const std::string& index_type() const override { return files_->ivf().index_type; }
   kernels::Metric metric() const override { return metric_; }
@@ -58,6 +62,20 @@ class IvfSegmentImpl final : public IvfSegment {
     return static_cast<float>(quantizer_->Distance(ranker_.centroid(partition), query, rows, slot));
   }
 
+  bool has_graph() const override { return files_->ivf().kind.has_graph; }
+  uint64_t graph_bytes(int64_t partition) const override { return files_->graph_bytes(partition); }
+  arrow::Result<format::PartitionGraph> LoadGraph(int64_t partition) const override {
+    return files_->ReadGraph(static_cast<uint64_t>(partition));
+  }
+  void DropUnmatchable(const format::PartitionRows& stored, std::span<uint64_t> addresses,
+                       uint64_t dead) const override;
+  std::unique_ptr<NodeScorer> MakeScorer(int64_t partition, const double* query,
+                                         const format::PartitionRows& stored) const override {
+    auto scorer =
+        scorers_ == nullptr ? nullptr : scorers_->Make(ranker_.centroid(partition), query, stored);
+    return scorer != nullptr ? std::move(scorer) : IvfSegment::MakeScorer(partition, query, stored);
+  }
+
   /// A partition with rows whose centroid isn't finite, if there is one.
   std::optional<int64_t> FindOddPartition() const {
     for (int64_t p = 0; p < num_partitions(); ++p) {
@@ -71,6 +89,32 @@ class IvfSegmentImpl final : public IvfSegment {
   const kernels::Metric metric_;
   const PartitionRanker<T> ranker_;
   const std::unique_ptr<Quantizer<T>> quantizer_;
+  std::unique_ptr<ScorerMaker<T>> scorers_;  // null without graphs, and where there is no fast one
+};
+
+/// Scores by the segment's own distance.
+class CanonicalScorer final : public NodeScorer {
+ public:
+  CanonicalScorer(const IvfSegment& segment, int64_t partition, const double* query,
+                  const format::PartitionRows& stored)
+      : segment_(segment), partition_(partition), query_(query) {
+    rows_.codes = stored.codes;
+    rows_.num_stored = stored.num_rows;
+    rows_.storage_position.resize(1);
+  }
+
+  void Score(std::span<const uint32_t> nodes, float* distances) const override {
+    for (const uint32_t node : nodes) {
+      rows_.storage_position[0] = node;
+      *distances++ = segment_.Distance(partition_, query_, rows_, 0);
+    }
+  }
+
+ private:
+  const IvfSegment& segment_;
+  const int64_t partition_;
+  const double* const query_;
+  mutable DecodedPartition rows_;  // a view of the row that is scored
 };
 
 void RoundElements(format::ElementType type, double* values, int64_t count) {
@@ -167,6 +211,19 @@ arrow::Result<std::unique_ptr<Quantizer<T>>> MakeQuantizer(const format::IndexFi
 }
 
 template <typename T>
+void IvfSegmentImpl<T>::DropUnmatchable(const format::PartitionRows& stored,
+                                        std::span<uint64_t> addresses, uint64_t dead) const {
+  DecodedPartition rows;
+  rows.codes = stored.codes;
+  rows.num_stored = stored.num_rows;
+  quantizer_->KeepRows(addresses, dead, &rows);
+  std::fill(addresses.begin(), addresses.end(), dead);
+  for (size_t i = 0; i < rows.addresses.size(); ++i) {
+    addresses[rows.storage_position[i]] = rows.addresses[i];
+  }
+}
+
+template <typename T>
 arrow::Result<std::shared_ptr<IvfSegment>> MakeSegment(std::shared_ptr<format::IndexFiles> files,
                                                        kernels::Metric metric) {
   ARROW_ASSIGN_OR_RAISE(auto quantizer, MakeQuantizer<T>(*files, metric));
@@ -182,21 +239,33 @@ arrow::Result<std::shared_ptr<IvfSegment>> MakeSegment(std::shared_ptr<format::I
 
 }  // namespace
 
+arrow::Result<format::PartitionGraph> IvfSegment::LoadGraph(int64_t partition) const {
+  return base::Internal("Graph ", partition, " asked of a segment without graphs");
+}
+
+std::unique_ptr<NodeScorer> IvfSegment::MakeScorer(int64_t partition, const double* query,
+                                                   const format::PartitionRows& stored) const {
+  return std::make_unique<CanonicalScorer>(*this, partition, query, stored);
+}
+
 arrow::Result<std::shared_ptr<IvfSegment>> IvfSegment::Make(
     std::shared_ptr<format::IndexFiles> files) {
   const format::IvfModel& ivf = files->ivf();
   const std::optional<kernels::Metric> metric = kernels::ParseMetric(ivf.distance_type);
   if (!metric.has_value()) {
     return base::NotSupported("The index has the unknown metric `", ivf.distance_type,
-                              "`; l2, cosine and dot are searched");
+                              "`; l2, cosine, dot and hamming are searched");
   }
   const format::ElementType type = ivf.centroids.type;
-  if (*metric == kernels::Metric::kHamming || type == format::ElementType::kUint8) {
+  const bool bits = *metric == kernels::Metric::kHamming;
+  const bool bytes = type == format::ElementType::kUint8;
+  if (bits != bytes || (bits && ivf.kind.quantizer != format::QuantizerKind::kFlat)) {
     return base::NotSupported("The index is of type ", ivf.index_type, " over ",
                               format::ElementTypeName(type), " with metric ", ivf.distance_type,
-                              "; hamming and uint8 are searched on the exact path only "
-                              "(index=never)");
+                              "; uint8 is searched by hamming in IVF_FLAT and IVF_HNSW_FLAT only, "
+                              "other metrics on the exact path (index=never)");
   }
+  if (bits) return MakeHammingSegment(std::move(files));
   if (type == format::ElementType::kFloat64) return MakeSegment<double>(std::move(files), *metric);
   return MakeSegment<float>(std::move(files), *metric);
 }

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "base/error.h"
+#include "format/index_file/graph_model.h"
 #include "format/index_file/index_files.h"
+#include "index/node_scorer.h"
 #include "kernels/block_scan.h"
 #include "kernels/metric.h"
 
@@ -23,10 +25,12 @@ struct QueryBlock {
   /// The queries as the quantizer compares them with rows, where that isn't `values`: the numbers 0
   /// to 255 of their codes (SQ, l2 and cosine), or rotated vectors (RQ). Else empty.
   std::vector<double> coded;
+  std::vector<uint8_t> bytes;  ///< the same numbers as `values`; hamming only
   int64_t num_queries = 0;
   int64_t dim = 0;
   /// For MoveQuery and Distance.
   const double* query(int64_t i) const { return (coded.empty() ? values : coded).data() + i * dim; }
+  const uint8_t* query_bytes(int64_t i) const { return bytes.data() + i * dim; }
   /// For RankPartitions.
   const double* ranked_query(int64_t i) const { return values.data() + i * dim; }
 };
@@ -66,6 +70,7 @@ struct DecodedPartition {
 /// Immutable and thread-safe.
 class IvfSegment {
  public:
+  /// Chooses the class that the metric and the element type ask for.
   static arrow::Result<std::shared_ptr<IvfSegment>> Make(std::shared_ptr<format::IndexFiles> files);
   virtual ~IvfSegment() = default;
 
@@ -111,6 +116,21 @@ class IvfSegment {
   /// contract's scale (cosine: 1 - cos, half of the squared l2 of unit vectors).
   virtual float Distance(int64_t partition, const double* query, const DecodedPartition& rows,
                          int64_t slot) const = 0;
+
+  /// True when each partition has a graph over its rows (IVF_HNSW_*).
+  virtual bool has_graph() const { return false; }
+  /// The most that the graph of one partition takes in memory.
+  virtual uint64_t graph_bytes(int64_t /*partition*/) const { return 0; }
+  /// Reads the graph of one partition. Requires has_graph(), as does all that follows.
+  virtual arrow::Result<format::PartitionGraph> LoadGraph(int64_t partition) const;
+  /// Sets to `dead` the addresses (parallel to the stored rows) of the rows that Decode wouldn't
+  /// keep.
+  virtual void DropUnmatchable(const format::PartitionRows& /*stored*/,
+                               std::span<uint64_t> /*addresses*/, uint64_t /*dead*/) const {}
+  /// How far stored rows of a partition are from a prepared query. Both, and the segment, must
+  /// outlive the scorer.
+  virtual std::unique_ptr<NodeScorer> MakeScorer(int64_t partition, const double* query,
+                                                 const format::PartitionRows& stored) const;
 };
 
 /// Lance 14's adaptive first round: how many of the ranked partitions to visit (before clamping to

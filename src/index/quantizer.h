@@ -22,6 +22,10 @@ class Quantizer {
   virtual bool is_exact() const = 0;
   /// Sets `coded` from `values`, where rows aren't compared with those.
   virtual void CodeQueries(QueryBlock* /*block*/) const {}
+  /// Fills `addresses` and `storage_position` of `out` with the rows that Decode keeps; `codes` and
+  /// `num_stored` are set before the call.
+  virtual void KeepRows(std::span<const uint64_t> addresses, uint64_t dead,
+                        DecodedPartition* out) const;
   /// Fills `rows`, `addresses` and `storage_position`; the rest of `out` is set before the call.
   virtual void Decode(const T* centroid, const format::PartitionRows& stored,
                       std::span<const uint64_t> addresses, uint64_t dead,
@@ -57,6 +61,12 @@ arrow::Result<std::unique_ptr<Quantizer<T>>> MakeRqQuantizer(const format::Index
 
 /// Keeps the stored rows whose address isn't `dead`: fills `addresses` and `storage_position`.
 void KeepLiveRows(std::span<const uint64_t> addresses, uint64_t dead, DecodedPartition* out);
+
+template <typename T>
+void Quantizer<T>::KeepRows(std::span<const uint64_t> addresses, uint64_t dead,
+                            DecodedPartition* out) const {
+  KeepLiveRows(addresses, dead, out);
+}
 
 /// query - centre (centre may be null = 0) in float; returns the squared norm of the floats.
 template <typename T>
