@@ -1,8 +1,9 @@
-// Fuzzes all that an index says about itself: the JSON texts, the IVF models, the codebook, and how
-// they fit the columns. The input is, one after another, each as a 16-bit little-endian length and
-// that many bytes: `lance:index`, `storage_metadata`, the IVF of index.idx, the IVF of
-// auxiliary.idx, the codebook tensor; then a byte with the number of rows, a byte with the width of
-// a code, and a byte whose value picks the type of the code column.
+// Fuzzes all that an index says about itself: the JSON texts, the IVF models, the codebook or the
+// rotation, and how they fit the columns. The input is, one after another, each as a 16-bit
+// little-endian length and that many bytes: `lance:index`, `storage_metadata`, the IVF of
+// index.idx, the IVF of auxiliary.idx, the tensor of the quantizer; then a byte with the number of
+// rows, a byte with the width of a code, a byte whose value picks name and type of the code column,
+// and a byte with the width of the ex codes.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -68,13 +69,23 @@ void Run(const uint8_t* data, size_t size) {
   const int64_t num_rows = input.TakeByte();
   const int32_t width = input.TakeByte();
   const uint8_t kind = input.TakeByte();
+  const int32_t ex_width = input.TakeByte();
   constexpr const char* kElements[] = {"uint8", "halffloat", "float", "double"};
   const std::string type = base::Concat("fixed_size_list:", kElements[kind % 4], ":", width);
   auxiliary->AddColumn("_rowid", "uint64", Zeros(arrow::uint64(), num_rows));
   const Field codes{.id = 1, .name = "codes", .logical_type = type};
   const auto arrow_type = ToArrowType(codes);
   if (!arrow_type.ok()) return;
-  auxiliary->AddColumn(kind < 128 ? "__pq_code" : "flat", type, Zeros(*arrow_type, num_rows));
+  constexpr const char* kNames[] = {"__pq_code", "__sq_code", "flat", "_rabit_codes"};
+  auxiliary->AddColumn(kNames[kind / 64], type, Zeros(*arrow_type, num_rows));
+  if (kind / 64 == 3) {
+    for (const char* name :
+         {"__add_factors", "__scale_factors", "__add_factors_ex", "__scale_factors_ex"}) {
+      auxiliary->AddColumn(name, "float", Zeros(arrow::float32(), num_rows));
+    }
+    auxiliary->AddColumn("__blocked_ex_codes", base::Concat("fixed_size_list:uint8:", ex_width),
+                         Zeros(arrow::fixed_size_list(arrow::uint8(), ex_width), num_rows));
+  }
 
   const auto files = IndexFiles::Assemble(index, auxiliary);
   if (!files.ok()) return;
@@ -82,8 +93,7 @@ void Run(const uint8_t* data, size_t size) {
     const auto rows = (*files)->ReadPartition(p);
     if (!rows.ok()) continue;
     // What the index room relies on.
-    if (static_cast<uint64_t>(rows->row_ids->size() + rows->codes->size()) !=
-            (*files)->partition_bytes(p) ||
+    if (rows->size_bytes() != (*files)->partition_bytes(p) ||
         static_cast<uint64_t>(rows->row_ids->size()) != rows->num_rows * 8) {
       __builtin_trap();
     }

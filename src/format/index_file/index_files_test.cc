@@ -148,7 +148,7 @@ void ExpectCode(base::ErrorCode code, Files files, const Change& change, const c
 }
 
 TEST(IndexFiles, OtherKindsAreNotSupportedByName) {
-  for (const char* type : {"IVF_HNSW_FLAT", "IVF_HNSW_RQ", "IVF_NEW"}) {
+  for (const char* type : {"IVF_HNSW_RQ", "IVF_NEW"}) {
     const arrow::Status status = CommonFiles(type).Assemble().status();
     EXPECT_EQ(base::CodeOf(status), base::ErrorCode::kNotSupported);
     EXPECT_NE(base::MessageOf(status).find(type), std::string::npos);
