@@ -63,6 +63,14 @@ std::string PathOf(const std::vector<format::Field>& fields, int32_t id) {
   return {};
 }
 
+/// Vectors, or a multivector column's lists of vectors.
+bool HoldsVectors(const arrow::DataType& type) {
+  if (type.id() == arrow::Type::FIXED_SIZE_LIST) return true;
+  return type.id() == arrow::Type::LIST &&
+         static_cast<const arrow::ListType&>(type).value_type()->id() ==
+             arrow::Type::FIXED_SIZE_LIST;
+}
+
 /// Why vectors of this column can't be searched; "" when they can.
 std::string CheckColumn(const format::Schema& schema, const format::IndexEntry& entry) {
   if (entry.fields.empty()) return "its entry names no column";
@@ -72,9 +80,9 @@ std::string CheckColumn(const format::Schema& schema, const format::IndexEntry& 
   }
   const arrow::Result<std::shared_ptr<arrow::DataType>> type = format::ToArrowType(*field);
   if (!type.ok()) return base::MessageOf(type.status());
-  if ((*type)->id() != arrow::Type::FIXED_SIZE_LIST) {
+  if (!HoldsVectors(**type)) {
     return base::Concat("its column has the type ", (*type)->ToString(),
-                        ", this build searches fixed-size lists");
+                        ", this build searches fixed-size lists and lists of those");
   }
   return {};
 }
@@ -126,7 +134,9 @@ class Lister {
     }
     if (entry.fields.empty()) return false;
     const format::Field* field = manifest_.schema.FindId(entry.fields.front());
-    return field != nullptr && field->logical_type.starts_with("fixed_size_list:");
+    if (field == nullptr) return false;
+    const auto type = format::ToArrowType(*field);
+    return type.ok() && HoldsVectors(**type);
   }
 
   void Add(const format::IndexEntry& entry) {

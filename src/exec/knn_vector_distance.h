@@ -21,6 +21,10 @@ namespace kinjo::exec {
 /// One run of the operator over many row blocks. Not thread-safe; spreads its own work.
 class KnnVectorDistance {
  public:
+  using Queries = QueryRows;
+  using Rows = ExactRows;
+  using Block = RowBlock;
+
   KnnVectorDistance(base::ThreadPool* pool, base::CancelToken cancel)
       : pool_(pool), cancel_(std::move(cancel)), scratch_(static_cast<size_t>(pool->size())) {}
 

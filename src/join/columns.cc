@@ -3,6 +3,8 @@
 #include <map>
 #include <set>
 
+#include "exec/multivector_array.h"
+
 namespace kinjo::join {
 
 namespace {
@@ -17,7 +19,8 @@ std::string ListNames(const std::vector<std::string>& names) {
 
 /// Types that are taken for vectors when no column is named: lists of integers may be anything.
 bool LooksLikeVector(const arrow::DataType& type) {
-  const auto vector = exec::VectorTypeOf(type);
+  auto vector = exec::VectorTypeOf(type);
+  if (!vector.has_value()) vector = exec::MultivectorTypeOf(type);
   if (!vector.has_value()) return false;
   return vector->width.has_value() || vector->element == arrow::Type::HALF_FLOAT ||
          vector->element == arrow::Type::FLOAT || vector->element == arrow::Type::DOUBLE;
@@ -124,11 +127,16 @@ arrow::Result<VectorColumn> ResolveVectorColumn(const Side& side, const std::str
                          found.size(), " columns named \"", column.name, "\"");
   }
   const arrow::DataType& type = *side.schema->field(found[0])->type();
-  const auto vector = exec::VectorTypeOf(type);
+  auto vector = exec::VectorTypeOf(type);
+  if (!vector.has_value()) {
+    vector = exec::MultivectorTypeOf(type);
+    column.multivector = vector.has_value();
+  }
   if (!vector.has_value()) {
     return base::Invalid(side.option, ": ", column.what, " of ", side.uri, " is not a vector but ",
                          type.ToString(),
-                         "; a vector is a (fixed-size) list of floats or integers");
+                         "; a vector is a (fixed-size) list of floats or integers, a multivector "
+                         "a list of those");
   }
   column.type = *vector;
   if (vector->width.has_value() && (*vector->width < 1 || *vector->width > kWidthMax)) {
@@ -136,6 +144,21 @@ arrow::Result<VectorColumn> ResolveVectorColumn(const Side& side, const std::str
                          " elements; a vector has 1 to ", kWidthMax);
   }
   return column;
+}
+
+arrow::Status CheckKinds(const VectorColumn& left, const VectorColumn& right,
+                         std::optional<kernels::Metric> metric) {
+  if (!right.multivector) {
+    if (!left.multivector) return arrow::Status::OK();
+    return base::Invalid(left.what, " holds lists of vectors, but ", right.what,
+                         " holds vectors; name a right column of lists of vectors, or make each "
+                         "left vector a row of its own");
+  }
+  if (metric.value_or(kernels::Metric::kCosine) == kernels::Metric::kCosine) {
+    return arrow::Status::OK();
+  }
+  return base::Invalid("metric = ", kernels::MetricName(*metric), " can't compare ", right.what,
+                       ", which holds lists of vectors: those are compared by cosine only");
 }
 
 arrow::Status CheckComparable(const VectorColumn& left, const VectorColumn& right,

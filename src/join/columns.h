@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,12 +26,19 @@ struct Side {
 struct VectorColumn {
   std::string name;
   exec::VectorType type;
-  std::string what;  ///< for messages: left column "v"
+  bool multivector = false;  ///< each row is a list of vectors of `type`
+  std::string what;          ///< for messages: left column "v"
 };
 
 /// Finds the vector column: the one that is named, else the only one of the side. Not found, not a
 /// vector, several: an error that lists the columns.
 arrow::Result<VectorColumn> ResolveVectorColumn(const Side& side, const std::string& name);
+
+/// Checks that a row of one column can be compared with a row of the other, and under `metric` if
+/// one is named: a multivector right takes vectors and lists of vectors, by cosine only; another
+/// right takes vectors.
+arrow::Status CheckKinds(const VectorColumn& left, const VectorColumn& right,
+                         std::optional<kernels::Metric> metric);
 
 /// Checks that the two columns can be compared under `metric`.
 arrow::Status CheckComparable(const VectorColumn& left, const VectorColumn& right,

@@ -51,7 +51,7 @@ TEST(Columns, WhatIsNamedMustExistAndBeAVector) {
       "left_on: the left side (left.parquet) has no column \"w\"; its columns: id, v, empty");
   ExpectError(ResolveVectorColumn(side, "id").status(), base::ErrorCode::kInvalid,
               "left_on: left column \"id\" of left.parquet is not a vector but int64; a vector is "
-              "a (fixed-size) list of floats or integers");
+              "a (fixed-size) list of floats or integers, a multivector a list of those");
   EXPECT_EQ(base::CodeOf(ResolveVectorColumn(side, "empty").status()), base::ErrorCode::kInvalid);
 }
 

@@ -2,8 +2,21 @@
 
 namespace kinjo::join {
 
-arrow::Status ExactPath::ReadBlock(const exec::QueryRows& queries, dataset::Scan* scan,
-                                   exec::RowBlock* block, bool* more) {
+namespace {
+
+int64_t DimOf(const exec::QueryRows& queries) { return queries.dim; }
+int64_t DimOf(const exec::QueryLists& lists) { return lists.dim(); }
+bool IsEmpty(const exec::QueryRows& queries) { return queries.num_queries == 0; }
+bool IsEmpty(const exec::QueryLists& lists) { return lists.num_lists() == 0; }
+const exec::ExactRows& VectorsOf(const exec::ExactRows& rows) { return rows; }
+const exec::ExactRows& VectorsOf(const exec::ListRows& rows) { return rows.vectors(); }
+
+}  // namespace
+
+template <typename Distance>
+arrow::Status ExactScan<Distance>::ReadBlock(const Queries& queries, dataset::Scan* scan,
+                                             Block* block, bool* more) {
+  using Rows = typename Distance::Rows;
   while (true) {
     ARROW_RETURN_NOT_OK(cancel_.Check());
     ARROW_ASSIGN_OR_RAISE(const dataset::ScanBatch batch, scan->Next());
@@ -15,14 +28,13 @@ arrow::Status ExactPath::ReadBlock(const exec::QueryRows& queries, dataset::Scan
     }
     const exec::VectorRead read{.what = plan_.right_vector.what,
                                 .first_row = next_row_,
-                                .width = queries.dim,
+                                .width = DimOf(queries),
                                 .expected = plan_.left_vector.what};
-    ARROW_ASSIGN_OR_RAISE(exec::ExactRows rows,
-                          exec::ExactRows::Read(plan_.metric(), vectors, read));
+    ARROW_ASSIGN_OR_RAISE(Rows rows, Rows::Read(plan_.metric(), vectors, read));
     next_row_ += batch.batch->num_rows();
     counters_->rows_scanned.fetch_add(batch.batch->num_rows(), std::memory_order_relaxed);
     if (!space_.has_value()) {
-      space_ = exec::FilterSpace::Around(plan_.metric(), rows, queries.dim);
+      space_ = exec::FilterSpace::Around(plan_.metric(), VectorsOf(rows), DimOf(queries));
     }
     block->Fill(*space_, std::move(rows), batch.addresses);
     matching_rows_ += block->num_rows();
@@ -30,24 +42,26 @@ arrow::Status ExactPath::ReadBlock(const exec::QueryRows& queries, dataset::Scan
   }
 }
 
-arrow::Status ExactPath::Scan(const exec::QueryRows& queries,
-                              const std::optional<std::vector<uint64_t>>& fragment_ids,
-                              exec::NeighborHeaps* heaps, const OnRows& on_rows) {
+template <typename Distance>
+arrow::Status ExactScan<Distance>::Scan(const Queries& queries,
+                                        const std::optional<std::vector<uint64_t>>& fragment_ids,
+                                        exec::NeighborHeaps* heaps, const OnRows& on_rows) {
   matching_rows_ = 0;
-  if (queries.num_queries == 0) return arrow::Status::OK();
+  if (IsEmpty(queries)) return arrow::Status::OK();
   const PhaseTimer timer(&counters_->exact_ns);
-  ARROW_ASSIGN_OR_RAISE(const auto scan,
-                        plan_.right->ScanColumn(plan_.right_vector.name, fragment_ids));
+  ARROW_ASSIGN_OR_RAISE(
+      const auto scan,
+      plan_.right->ScanColumn(plan_.right_vector.name, fragment_ids, plan_.scan_batch_rows()));
   next_row_ = 0;
-  exec::RowBlock blocks[2];
+  Block blocks[2];
   bool more = true;
   ARROW_RETURN_NOT_OK(ReadBlock(queries, scan.get(), &blocks[0], &more));
   if (!more) return arrow::Status::OK();
-  exec::KnnVectorDistance distance(pool_, cancel_);
+  Distance distance(pool_, cancel_);
   ARROW_RETURN_NOT_OK(distance.SetQueries(&*space_, &queries));
   arrow::Status status;
   for (int current = 0; more && status.ok(); current = 1 - current) {
-    exec::RowBlock* next = &blocks[1 - current];
+    Block* next = &blocks[1 - current];
     status = distance.Score(blocks[current], heaps,
                             [&] { return ReadBlock(queries, scan.get(), next, &more); });
     if (on_rows) on_rows(next_row_);
@@ -56,5 +70,8 @@ arrow::Status ExactPath::Scan(const exec::QueryRows& queries,
   counters_->scan_tiles_started.fetch_add(distance.tiles_started(), std::memory_order_relaxed);
   return status;
 }
+
+template class ExactScan<exec::KnnVectorDistance>;
+template class ExactScan<exec::MultivectorDistance>;
 
 }  // namespace kinjo::join

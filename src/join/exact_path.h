@@ -11,17 +11,22 @@
 #include "base/thread_pool.h"
 #include "exec/filter_space.h"
 #include "exec/knn_vector_distance.h"
+#include "exec/multivector_distance.h"
 #include "exec/neighbor_heaps.h"
-#include "exec/query_rows.h"
 #include "join/plan.h"
 #include "join/run_counters.h"
 
 namespace kinjo::join {
 
-/// Made once a run. Not thread-safe; spreads its own work.
-class ExactPath {
+/// Made once a run, for the operator that scores its kind of columns. Not thread-safe; spreads its
+/// own work.
+template <typename Distance>
+class ExactScan {
  public:
-  ExactPath(const JoinPlan& plan, base::ThreadPool* pool, base::CancelToken cancel,
+  using Queries = typename Distance::Queries;
+  using Block = typename Distance::Block;
+
+  ExactScan(const JoinPlan& plan, base::ThreadPool* pool, base::CancelToken cancel,
             RunCounters* counters)
       : plan_(plan), pool_(pool), cancel_(std::move(cancel)), counters_(counters) {}
 
@@ -29,7 +34,7 @@ class ExactPath {
   using OnRows = std::function<void(int64_t)>;
 
   /// Scores every right row (of the given fragments) for every query.
-  arrow::Status Scan(const exec::QueryRows& queries,
+  arrow::Status Scan(const Queries& queries,
                      const std::optional<std::vector<uint64_t>>& fragment_ids,
                      exec::NeighborHeaps* heaps, const OnRows& on_rows);
 
@@ -38,8 +43,7 @@ class ExactPath {
 
  private:
   /// Reads on until a block holds a row that can match; `more` is false at the end.
-  arrow::Status ReadBlock(const exec::QueryRows& queries, dataset::Scan* scan,
-                          exec::RowBlock* block, bool* more);
+  arrow::Status ReadBlock(const Queries& queries, dataset::Scan* scan, Block* block, bool* more);
 
   const JoinPlan& plan_;
   base::ThreadPool* pool_;
@@ -49,5 +53,11 @@ class ExactPath {
   int64_t next_row_ = 0;                    // ordinal of the scan's next row, for messages
   int64_t matching_rows_ = 0;
 };
+
+extern template class ExactScan<exec::KnnVectorDistance>;
+extern template class ExactScan<exec::MultivectorDistance>;
+
+using ExactPath = ExactScan<exec::KnnVectorDistance>;
+using MultivectorExactPath = ExactScan<exec::MultivectorDistance>;
 
 }  // namespace kinjo::join

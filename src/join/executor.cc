@@ -22,18 +22,26 @@ struct Executor::Rooms {
         exact(plan, &pool, token, counters),
         refiner(plan, &pool, token, counters),
         results(plan, token, counters) {
-    if (plan.uses_index()) prober.emplace(plan, &pool, token, counters);
+    if (plan.multivector()) {
+      multivector.emplace(plan, &pool, token, counters);
+    } else if (plan.uses_index()) {
+      prober.emplace(plan, &pool, token, counters);
+    }
   }
 
   base::ThreadPool pool;
   base::CancelToken cancel;
   std::optional<Prober> prober;
+  std::optional<MultivectorSearch> multivector;
   ExactPath exact;
   Refiner refiner;
   ResultBatches results;
   exec::NeighborHeaps candidates;
   exec::NeighborHeaps heaps;
-  int64_t scanned_rows = 0;  // that could match, by the block's exact scan
+  // Of the block at hand: rows that could match in its exact scan, and what its queries met in the
+  // index; null when they weren't sent through it.
+  int64_t scanned_rows = 0;
+  const std::vector<Prober::Met>* met = nullptr;
 };
 
 Executor::Executor(std::shared_ptr<const JoinPlan> plan, base::ProgressCallback progress)
@@ -70,7 +78,21 @@ arrow::Result<Executor::Matches> Executor::Drain(Rooms* rooms, exec::NeighborHea
   return matches;
 }
 
+arrow::Result<Executor::Matches> Executor::SearchLists(const LeftBlock& block, Rooms* rooms) {
+  rooms->heaps.Reset(block.lists.num_lists(), plan_->options.k, plan_->range);
+  if (block.lists.num_lists() == 0) return Matches{};
+  const auto right_rows = static_cast<double>(plan_->right->num_rows().value_or(0));
+  const auto block_rows = static_cast<double>(block.num_rows);
+  ARROW_RETURN_NOT_OK(rooms->multivector->Search(block.lists, &rooms->heaps, [&](int64_t rows) {
+    if (right_rows > 0) TellProgress(false, block_rows * rows / right_rows);
+  }));
+  rooms->scanned_rows = rooms->multivector->scanned_rows();
+  rooms->met = plan_->uses_index() ? &rooms->multivector->met() : nullptr;
+  return Drain(rooms, &rooms->heaps, rooms->cancel);
+}
+
 arrow::Result<Executor::Matches> Executor::Search(const LeftBlock& block, Rooms* rooms) {
+  if (rooms->multivector.has_value()) return SearchLists(block, rooms);
   const JoinPlan& plan = *plan_;
   const exec::QueryRows& queries = block.queries;
   const auto block_rows = static_cast<double>(block.num_rows);
@@ -78,6 +100,7 @@ arrow::Result<Executor::Matches> Executor::Search(const LeftBlock& block, Rooms*
   heaps.Reset(queries.num_queries, plan.options.k, plan.range);
   if (queries.num_queries == 0) return Matches{};
   rooms->scanned_rows = 0;
+  rooms->met = nullptr;
   if (!plan.uses_index()) {
     const auto right_rows = static_cast<double>(plan.right->num_rows().value_or(0));
     ARROW_RETURN_NOT_OK(rooms->exact.Scan(queries, std::nullopt, &heaps, [&](int64_t rows) {
@@ -87,11 +110,13 @@ arrow::Result<Executor::Matches> Executor::Search(const LeftBlock& block, Rooms*
     return Drain(rooms, &heaps, rooms->cancel);
   }
   if (!plan.refines) {
-    ARROW_RETURN_NOT_OK(rooms->prober->Probe(queries, &heaps));
+    ARROW_RETURN_NOT_OK(rooms->prober->Probe(queries, plan.options.k, &heaps));
+    rooms->met = &rooms->prober->met();
     return Drain(rooms, &heaps, rooms->cancel);
   }
   rooms->candidates.Reset(queries.num_queries, plan.candidates, plan.range);
-  ARROW_RETURN_NOT_OK(rooms->prober->Probe(queries, &rooms->candidates));
+  ARROW_RETURN_NOT_OK(rooms->prober->Probe(queries, plan.options.k, &rooms->candidates));
+  rooms->met = &rooms->prober->met();
   ARROW_RETURN_NOT_OK(rooms->refiner.Refine(queries, &rooms->candidates, &heaps));
   if (plan.scans_unindexed()) {
     ARROW_RETURN_NOT_OK(
@@ -110,7 +135,7 @@ void Executor::CountCapped(const Matches& matches, const Rooms& rooms) {
     const auto found = static_cast<int64_t>(matches[query].size());
     if (found >= plan.options.k) continue;
     Prober::Met met;
-    if (rooms.prober.has_value()) met = rooms.prober->met()[query];
+    if (rooms.met != nullptr) met = (*rooms.met)[query];
     const bool range_cuts =
         plan.options.distance_range.has_value() && found < met.rows + rooms.scanned_rows;
     capped += leaves_fragments || !met.all || range_cuts;

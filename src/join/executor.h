@@ -17,6 +17,7 @@
 #include "join/exact_path.h"
 #include "join/knn_join.h"
 #include "join/left_block.h"
+#include "join/multivector_search.h"
 #include "join/plan.h"
 #include "join/prober.h"
 #include "join/refine.h"
@@ -46,6 +47,7 @@ class Executor {
   arrow::Status Reserve(std::vector<base::Reservation>* reservations);
   arrow::Status RunBlocks(const base::CancelToken& cancel, const stream::ResultStream::Emit& emit);
   arrow::Result<Matches> Search(const LeftBlock& block, Rooms* rooms);
+  arrow::Result<Matches> SearchLists(const LeftBlock& block, Rooms* rooms);
   /// Counts the queries that a cap of the caller's kept from getting as many rows as there are.
   void CountCapped(const Matches& matches, const Rooms& rooms);
   arrow::Result<Matches> Drain(Rooms* rooms, exec::NeighborHeaps* heaps,

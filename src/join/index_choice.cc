@@ -27,6 +27,9 @@ std::string WhyNot(const dataset::IndexInfo& info, const Question& question) {
   if (info.column != right.name) return "it indexes column \"" + info.column + "\"";
   if (!info.unusable_reason.empty()) return info.unusable_reason;
   const auto metric = kernels::ParseMetric(info.metric);
+  if (right.multivector && metric != kernels::Metric::kCosine) {
+    return "its metric is " + info.metric + ", but lists of vectors are compared by cosine only";
+  }
   if (!metric.has_value()) return "its metric \"" + info.metric + "\" is unknown";
   if (options.metric.has_value() && *options.metric != *metric) {
     return "its metric is " + info.metric +
@@ -111,6 +114,7 @@ const dataset::IndexInfo* PickNewest(const std::vector<dataset::IndexInfo>& inde
 kernels::Metric UnnamedMetric(const std::vector<dataset::IndexInfo>& indexes,
                               const Question& question) {
   const VectorColumn& right = question.right;
+  if (right.multivector) return kernels::Metric::kCosine;
   const bool bits = right.type.element == arrow::Type::UINT8;
   std::vector<std::string> others;
   const dataset::IndexInfo* best = PickNewest(indexes, question, &others);

@@ -22,13 +22,32 @@ arrow::Result<std::unique_ptr<LeftReader>> LeftReader::Open(const JoinPlan& plan
   return reader;
 }
 
-arrow::Result<std::shared_ptr<arrow::RecordBatch>> LeftReader::NextSlice(int64_t rows) {
+arrow::Result<int64_t> LeftReader::CountFitting(int64_t rows, const LeftBlock& block) const {
+  const auto vectors = pending_->GetColumnByName(plan_.left_vector.name);
+  if (vectors == nullptr) return rows;  // reported where the vectors are read
+  const int64_t room = plan_.memory.block_vectors - block.lists.vectors.num_queries;
+  ARROW_ASSIGN_OR_RAISE(const int64_t fitting,
+                        exec::CountListsWithin(*vectors->Slice(pending_offset_, rows), room));
+  if (fitting > 0 || block.num_rows > 0) return fitting;
+  return base::MakeError(base::ErrorCode::kCapacity,
+                         base::Concat(plan_.left_vector.what, ": row ", next_row_,
+                                      " has more vectors than a query block takes, ",
+                                      plan_.memory.block_vectors, "; raise memory_limit = ",
+                                      plan_.memory.limit_bytes, " bytes, or split the row"));
+}
+
+arrow::Result<std::shared_ptr<arrow::RecordBatch>> LeftReader::NextSlice(int64_t rows,
+                                                                         const LeftBlock& block) {
   while (pending_ == nullptr || pending_offset_ >= pending_->num_rows()) {
     ARROW_ASSIGN_OR_RAISE(pending_, reader_->Next());
     pending_offset_ = 0;
     if (pending_ == nullptr) return pending_;
   }
-  const int64_t count = std::min(rows, pending_->num_rows() - pending_offset_);
+  int64_t count = std::min(rows, pending_->num_rows() - pending_offset_);
+  if (plan_.left_vector.multivector) {
+    ARROW_ASSIGN_OR_RAISE(count, CountFitting(count, block));
+    if (count == 0) return std::shared_ptr<arrow::RecordBatch>();
+  }
   auto slice = pending_->Slice(pending_offset_, count);
   pending_offset_ += count;
   return slice;
@@ -75,8 +94,32 @@ arrow::Status LeftReader::AddRows(const std::shared_ptr<arrow::Array>& vectors, 
   return arrow::Status::OK();
 }
 
+arrow::Status LeftReader::AddLists(const std::shared_ptr<arrow::Array>& vectors, int64_t first_row,
+                                   LeftBlock* block) {
+  const exec::VectorRead read{.what = plan_.left_vector.what,
+                              .first_row = first_row,
+                              .width = width_,
+                              .expected = expected_};
+  ARROW_ASSIGN_OR_RAISE(const exec::FlatLists lists, exec::FlattenLists(vectors, read));
+  if (width_ < 0 && lists.width > 0) {
+    width_ = lists.width;
+    expected_ = "an earlier row";
+  }
+  auto list = static_cast<int32_t>(block->lists.num_lists());
+  std::vector<exec::VectorState> states;
+  ARROW_RETURN_NOT_OK(exec::AppendLists(lists, read, &block->lists, &states));
+  for (const exec::VectorState state : states) {
+    const bool valid = state == exec::VectorState::kValid;
+    block->query_of_row.push_back(valid ? list++ : -1);
+    block->null_rows += state == exec::VectorState::kNull;
+    block->non_finite_rows += state == exec::VectorState::kNonFinite;
+  }
+  return arrow::Status::OK();
+}
+
 arrow::Status LeftReader::AddQueries(const std::shared_ptr<arrow::Array>& vectors,
                                      int64_t first_row, LeftBlock* block) {
+  if (plan_.left_vector.multivector) return AddLists(vectors, first_row, block);
   if (plan_.metric() == kernels::Metric::kHamming) {
     return AddRows<uint8_t>(vectors, first_row, &block->queries.bytes, block);
   }
@@ -86,12 +129,13 @@ arrow::Status LeftReader::AddQueries(const std::shared_ptr<arrow::Array>& vector
 arrow::Status LeftReader::Next(LeftBlock* block) {
   *block = LeftBlock{};
   block->first_row = next_row_;
-  block->queries.metric = plan_.metric();
+  block->queries.metric = block->lists.vectors.metric = plan_.metric();
   arrow::RecordBatchVector slices;
   int64_t bytes = 0;
   // Rows may be wider than their types tell: the bytes bound a block too.
   while (block->num_rows < plan_.memory.block_rows && bytes < plan_.memory.block_bytes) {
-    ARROW_ASSIGN_OR_RAISE(const auto slice, NextSlice(plan_.memory.block_rows - block->num_rows));
+    ARROW_ASSIGN_OR_RAISE(const auto slice,
+                          NextSlice(plan_.memory.block_rows - block->num_rows, *block));
     if (slice == nullptr) break;
     const auto vectors = slice->GetColumnByName(plan_.left_vector.name);
     if (vectors == nullptr) {
@@ -114,6 +158,9 @@ arrow::Status LeftReader::Next(LeftBlock* block) {
     bytes += slice_bytes;
   }
   if (block->num_rows == 0) return arrow::Status::OK();
+  if (plan_.multivector() && !plan_.left_vector.multivector) {
+    block->lists = exec::ListsOfOne(std::move(block->queries));
+  }
   if (slices.size() == 1) {
     block->columns = slices[0];
   } else {

@@ -9,6 +9,7 @@
 
 #include "arrow/record_batch.h"
 #include "base/error.h"
+#include "exec/query_lists.h"
 #include "exec/query_rows.h"
 #include "join/plan.h"
 
@@ -20,7 +21,8 @@ struct LeftBlock {
   int64_t num_rows = 0;
   std::shared_ptr<arrow::RecordBatch> columns;  ///< the left columns that come out, in order
   exec::QueryRows queries;
-  std::vector<int32_t> query_of_row;  ///< -1 for rows that can't match
+  exec::QueryLists lists;             ///< instead of `queries` where the right has lists
+  std::vector<int32_t> query_of_row;  ///< or list; -1 for rows that can't match
   int64_t null_rows = 0;
   int64_t non_finite_rows = 0;  ///< for cosine also the zero vectors
 };
@@ -36,7 +38,13 @@ class LeftReader {
  private:
   explicit LeftReader(const JoinPlan& plan) : plan_(plan) {}
   /// Cuts at most `rows` rows off the batch at hand; null at the end.
-  arrow::Result<std::shared_ptr<arrow::RecordBatch>> NextSlice(int64_t rows);
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> NextSlice(int64_t rows,
+                                                               const LeftBlock& block);
+  /// Rows of the batch at hand, of the next `rows`, whose lists of vectors the block still takes;
+  /// at least one if it is empty.
+  arrow::Result<int64_t> CountFitting(int64_t rows, const LeftBlock& block) const;
+  arrow::Status AddLists(const std::shared_ptr<arrow::Array>& vectors, int64_t first_row,
+                         LeftBlock* block);
   arrow::Status AddQueries(const std::shared_ptr<arrow::Array>& vectors, int64_t first_row,
                            LeftBlock* block);
   template <typename T>

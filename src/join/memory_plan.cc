@@ -11,6 +11,7 @@ namespace {
 
 constexpr int64_t kBlockRowsMin = 64;
 constexpr int64_t kBlockRowsMax = 16384;
+constexpr int64_t kBlockVectorsMax = 65536;
 constexpr int64_t kTakeBytesMin = int64_t{1} << 20;
 constexpr int64_t kTakeBytesMax = int64_t{256} << 20;
 constexpr int64_t kCacheBytesMax = int64_t{4} << 30;
@@ -29,7 +30,9 @@ int64_t FixedBytes(const MemoryNeeds& needs) {
   }
   if (needs.scans) {
     // Two blocks: one is scored while the next is read, decoded and grouped.
-    bytes += 2 * kScanBatchRows * (needs.dim * (2 * needs.element_bytes + 5) + 3 * 8);
+    const int64_t vectors =
+        needs.multivector ? kScanBatchLists * needs.row_vectors : kScanBatchRows;
+    bytes += 2 * vectors * (needs.dim * (2 * needs.element_bytes + 5) + 3 * 8);
   }
   return bytes;
 }
@@ -54,8 +57,9 @@ arrow::Result<MemoryPlan> PlanMemory(const MemoryNeeds& needs) {
   plan.limit_bytes = needs.limit_bytes;
   plan.fixed_bytes = FixedBytes(needs);
   plan.query_bytes = QueryBytes(needs);
-  const int64_t rows_min =
-      needs.block_rows_asked > 0 ? std::min(needs.block_rows_asked, kBlockRowsMin) : kBlockRowsMin;
+  const int64_t rows_min = needs.block_rows_asked > 0 && !needs.multivector
+                               ? std::min(needs.block_rows_asked, kBlockRowsMin)
+                               : kBlockRowsMin;
   const int64_t smallest = plan.fixed_bytes + rows_min * plan.query_bytes + kTakeBytesMin;
   if (smallest > needs.limit_bytes) {
     return base::MakeError(
@@ -71,7 +75,12 @@ arrow::Result<MemoryPlan> PlanMemory(const MemoryNeeds& needs) {
   const int64_t fitting = std::min(free / 2, free - kTakeBytesMin) / plan.query_bytes;
   const int64_t rows_max = needs.block_rows_asked > 0 ? needs.block_rows_asked : kBlockRowsMax;
   plan.block_rows = std::clamp(fitting, rows_min, std::max(rows_min, rows_max));
-  plan.block_bytes = plan.block_rows * plan.query_bytes;
+  plan.block_vectors = plan.block_rows;
+  if (needs.multivector) {
+    plan.block_vectors = std::clamp(fitting, rows_min, kBlockVectorsMax);
+    plan.block_rows = std::min(plan.block_rows, plan.block_vectors);
+  }
+  plan.block_bytes = plan.block_vectors * plan.query_bytes;
   plan.take_bytes =
       std::clamp(std::min(free / 8, free - plan.block_bytes), kTakeBytesMin, kTakeBytesMax);
   if (needs.uses_index) {

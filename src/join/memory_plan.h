@@ -25,18 +25,22 @@ struct MemoryNeeds {
   int64_t partition_bytes_max = 0;  ///< as stored
   int64_t index_bytes = 0;          ///< all partitions as kept: stored and resolved
   int64_t block_rows_asked = 0;     ///< 0 = as many as fit
+  // Of columns whose rows are lists of vectors; a "query" and a "left row" is then a left vector.
+  bool multivector = false;
+  int64_t row_vectors = 1;  ///< vectors of a right row, estimated
 };
 
 /// The shares, in bytes where not said otherwise.
 struct MemoryPlan {
   int64_t limit_bytes = 0;
-  int64_t fixed_bytes = 0;   ///< buffers of the threads and of the scan
-  int64_t query_bytes = 0;   ///< of one left row
-  int64_t block_rows = 0;    ///< left rows of a query block, at most
-  int64_t block_bytes = 0;   ///< of a query block
-  int64_t cache_bytes = 0;   ///< partitions kept between rounds and blocks
-  bool keeps_index = false;  ///< all partitions fit among those kept
-  int64_t take_bytes = 0;    ///< right rows read at a time by refine and take
+  int64_t fixed_bytes = 0;    ///< buffers of the threads and of the scan
+  int64_t query_bytes = 0;    ///< of one left row
+  int64_t block_rows = 0;     ///< left rows of a query block, at most
+  int64_t block_vectors = 0;  ///< left vectors of a query block, at most
+  int64_t block_bytes = 0;    ///< of a query block
+  int64_t cache_bytes = 0;    ///< partitions kept between rounds and blocks
+  bool keeps_index = false;   ///< all partitions fit among those kept
+  int64_t take_bytes = 0;     ///< right rows read at a time by refine and take
   int64_t total_bytes() const { return fixed_bytes + block_bytes + cache_bytes + take_bytes; }
 };
 

@@ -4,6 +4,7 @@
 
 #include "base/memory_budget.h"
 #include "base/thread_pool.h"
+#include "exec/multivector_array.h"
 #include "join/validate.h"
 
 namespace kinjo::join {
@@ -15,6 +16,13 @@ constexpr int64_t kVariableValueBytes = 48;
 
 // What a kept partition takes besides its rows.
 constexpr int64_t kPartitionOverheadBytes = 512;
+
+// A vector of a left list looks for so many right vectors for each row that is asked for, as in
+// Lance.
+constexpr int64_t kVectorsPerNeighbor = 10;
+
+// Vectors that a right row is taken to have where no index tells.
+constexpr int64_t kRowVectors = 32;
 
 int64_t ValueBytes(const arrow::DataType& type) {
   if (type.id() == arrow::Type::FIXED_SIZE_LIST) {
@@ -59,6 +67,21 @@ int64_t RankedAtMost(const exec::ProbeLimits& probes, kernels::Metric metric, in
   return std::min(maximum, std::max(cap, first_round));
 }
 
+/// Vectors of the indexed rows, on average, rounded up.
+int64_t RowVectors(const JoinPlan& plan) {
+  if (!plan.multivector()) return 1;
+  if (!plan.uses_index()) return kRowVectors;
+  int64_t vectors = 0;
+  for (const auto& segment : plan.choice.index->segments) {
+    for (int64_t p = 0; p < segment->num_partitions(); ++p) {
+      vectors += static_cast<int64_t>(segment->partition_rows(p));
+    }
+  }
+  const auto live = static_cast<int64_t>(plan.right->dataset()->num_rows());
+  const int64_t rows = std::max<int64_t>(live - plan.choice.index->unindexed_rows, 1);
+  return std::max<int64_t>((vectors + rows - 1) / rows, 1);
+}
+
 // Elements of a vector where neither schema nor index tells them and the right side's first rows
 // hold no vector: more than most have, so that the plan errs on the side of the limit.
 constexpr int64_t kUnknownWidth = 4096;
@@ -72,11 +95,17 @@ arrow::Result<int64_t> FindWidth(const JoinPlan& plan) {
   if (plan.uses_index() && !plan.choice.index->segments.empty()) {
     return plan.choice.index->segments[0]->dim();
   }
-  ARROW_ASSIGN_OR_RAISE(const auto scan,
-                        plan.right->ScanColumn(plan.right_vector.name, std::nullopt));
+  ARROW_ASSIGN_OR_RAISE(
+      const auto scan,
+      plan.right->ScanColumn(plan.right_vector.name, std::nullopt, plan.scan_batch_rows()));
   ARROW_ASSIGN_OR_RAISE(const dataset::ScanBatch first, scan->Next());
   if (first.batch == nullptr) return 0;
-  const auto lists = first.batch->GetColumnByName(plan.right_vector.name);
+  auto lists = first.batch->GetColumnByName(plan.right_vector.name);
+  if (lists != nullptr && plan.multivector()) {
+    ARROW_ASSIGN_OR_RAISE(const exec::FlatLists flat,
+                          exec::FlattenLists(lists, {.what = plan.right_vector.what}));
+    lists = flat.vectors;
+  }
   for (int64_t row = 0; lists != nullptr && row < lists->length(); ++row) {
     const int64_t width = exec::ListLength(*lists, row);
     if (width > 0) return width;
@@ -97,12 +126,17 @@ MemoryNeeds NeedsOf(const JoinPlan& plan, int64_t dim) {
   needs.uses_index = plan.uses_index();
   needs.scans = !plan.uses_index() || plan.scans_unindexed();
   needs.block_rows_asked = plan.options.block_rows.value_or(0);
+  needs.multivector = plan.multivector();
+  needs.row_vectors = plan.row_vectors;
+  if (plan.multivector() && plan.uses_index()) {
+    needs.candidates += std::min(plan.wanted, right_rows * plan.row_vectors);
+  }
   if (!plan.uses_index()) return needs;
   for (const auto& segment : plan.choice.index->segments) {
     ++needs.segments;
     const int64_t partitions = segment->num_partitions();
     needs.ranked_partitions = std::max(
-        needs.ranked_partitions, RankedAtMost(plan.probes, plan.metric(), needs.k, partitions));
+        needs.ranked_partitions, RankedAtMost(plan.probes, plan.metric(), plan.wanted, partitions));
     for (int64_t p = 0; p < partitions; ++p) {
       const auto rows = static_cast<int64_t>(segment->partition_rows(p));
       needs.partition_rows_max = std::max(needs.partition_rows_max, rows);
@@ -142,6 +176,7 @@ bool JoinPlan::scans_unindexed() const {
 
 bool JoinPlan::exact_distances() const {
   if (!uses_index() || refines) return true;
+  if (multivector()) return false;  // vectors that didn't meet a row count with an estimate
   return std::all_of(choice.index->segments.begin(), choice.index->segments.end(),
                      [](const auto& segment) { return segment->is_exact(); });
 }
@@ -156,6 +191,7 @@ arrow::Result<std::shared_ptr<const JoinPlan>> MakePlan(std::shared_ptr<tabular:
   plan->right = std::move(right);
   plan->threads = static_cast<int>(options.threads.value_or(base::DefaultThreadCount()));
   ARROW_RETURN_NOT_OK(ResolveColumns(plan.get()));
+  ARROW_RETURN_NOT_OK(CheckKinds(plan->left_vector, plan->right_vector, options.metric));
   ARROW_ASSIGN_OR_RAISE(plan->choice,
                         ChooseIndex(plan->right->dataset().get(), plan->right_vector, options));
   ARROW_RETURN_NOT_OK(CheckComparable(plan->left_vector, plan->right_vector, plan->metric()));
@@ -168,6 +204,8 @@ arrow::Result<std::shared_ptr<const JoinPlan>> MakePlan(std::shared_ptr<tabular:
                                                 options.distance_range->second);
   }
   plan->candidates = options.k;
+  plan->wanted = plan->multivector() ? options.k * kVectorsPerNeighbor : options.k;
+  plan->row_vectors = RowVectors(*plan);
   if (plan->uses_index()) {
     plan->candidates *= options.refine_factor.value_or(1);
     plan->refines = options.refine_factor.has_value() || plan->scans_unindexed();

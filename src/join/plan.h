@@ -32,11 +32,19 @@ struct JoinPlan {
   int threads = 1;
   /// Rows the index hands on: k, or k * refine_factor.
   int64_t candidates = 0;
+  /// What a query looks for in the index: k rows, or, a vector of a left list, so many vectors.
+  int64_t wanted = 0;
+  /// Vectors of a right row; estimated where rows are lists of vectors.
+  int64_t row_vectors = 1;
   /// Candidates of the index are scored again on the true vectors.
   bool refines = false;
 
   kernels::Metric metric() const { return choice.metric; }
   bool uses_index() const { return choice.index.has_value(); }
+  /// The right rows are lists of vectors, and the left ones are searched as such.
+  bool multivector() const { return right_vector.multivector; }
+  /// Right rows that are scanned at a time.
+  int64_t scan_batch_rows() const { return multivector() ? kScanBatchLists : kScanBatchRows; }
   /// Fragments without index are scanned and merged.
   bool scans_unindexed() const;
   bool exact_distances() const;

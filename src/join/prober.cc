@@ -29,8 +29,8 @@ exec::ProbeLimits Prober::Limits() const {
   for (const auto& segment : plan_.choice.index->segments) {
     for (int64_t p = 0; p < segment->num_partitions(); ++p) rows += segment->partition_rows(p);
   }
-  // No query can meet k rows: the late search would end with every partition, one a round.
-  if (rows <= static_cast<uint64_t>(plan_.options.k)) limits.minimum = INT64_MAX;
+  // No query can meet so many rows: the late search would end with every partition, one a round.
+  if (rows <= static_cast<uint64_t>(wanted_)) limits.minimum = INT64_MAX;
   return limits;
 }
 
@@ -44,7 +44,7 @@ arrow::Status Prober::Rank(const exec::QueryRows& queries, Rankings* rankings) {
                            " has ", segment->dim());
     }
     auto ranking = std::make_unique<exec::AnnIvfPartition>(segment, pool_, cancel_);
-    ARROW_RETURN_NOT_OK(ranking->Start(queries.values, plan_.options.k, limits));
+    ARROW_RETURN_NOT_OK(ranking->Start(queries.values, wanted_, limits));
     counters_->partitions_ranked.fetch_add(segment->num_partitions() * queries.num_queries,
                                            std::memory_order_relaxed);
     rankings->push_back(std::move(ranking));
@@ -74,8 +74,8 @@ std::vector<uint32_t> Prober::Unfinished(const Rankings& rankings, const exec::N
                                          const std::vector<uint32_t>& among) const {
   std::vector<uint32_t> queries;
   for (const uint32_t query : among) {
-    if (heaps.size(query) >= plan_.options.k) continue;
-    if (EligibleRows(rankings, heaps, query) >= plan_.options.k) continue;
+    if (heaps.size(query) >= wanted_) continue;
+    if (EligibleRows(rankings, heaps, query) >= wanted_) continue;
     for (const auto& ranking : rankings) {
       if (!ranking->has_next(query)) continue;
       queries.push_back(query);
@@ -121,7 +121,9 @@ void Prober::TellMet(const Rankings& rankings, int64_t num_queries) {
   }
 }
 
-arrow::Status Prober::Probe(const exec::QueryRows& queries, exec::NeighborHeaps* heaps) {
+arrow::Status Prober::Probe(const exec::QueryRows& queries, int64_t wanted,
+                            exec::NeighborHeaps* heaps) {
+  wanted_ = wanted;
   Rankings rankings;
   ARROW_RETURN_NOT_OK(Rank(queries, &rankings));
   // Every query's nearest partition first: after it the thresholds are tight, and the kernel drops

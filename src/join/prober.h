@@ -29,8 +29,9 @@ class Prober {
     bool all = true;   ///< it visited every partition that holds rows
   };
 
-  /// Fills the heaps with the candidates of every query.
-  arrow::Status Probe(const exec::QueryRows& queries, exec::NeighborHeaps* heaps);
+  /// Fills the heaps with the candidates of every query; one that met fewer than `wanted` rows goes
+  /// on to further partitions.
+  arrow::Status Probe(const exec::QueryRows& queries, int64_t wanted, exec::NeighborHeaps* heaps);
 
   /// Of each query of the last Probe.
   const std::vector<Met>& met() const { return met_; }
@@ -47,7 +48,7 @@ class Prober {
   /// Rows that `query` met so far and that may come out.
   int64_t EligibleRows(const Rankings& rankings, const exec::NeighborHeaps& heaps,
                        uint32_t query) const;
-  /// The queries that met fewer than k eligible rows and may go on.
+  /// The queries that met fewer eligible rows than wanted and may go on.
   std::vector<uint32_t> Unfinished(const Rankings& rankings, const exec::NeighborHeaps& heaps,
                                    const std::vector<uint32_t>& among) const;
 
@@ -56,6 +57,7 @@ class Prober {
   base::CancelToken cancel_;
   RunCounters* counters_;
   exec::PartitionCache cache_;
+  int64_t wanted_ = 0;
   std::vector<exec::BatchWorker> workers_;                   // of each thread
   std::vector<std::unique_ptr<exec::AnnIvfBatch>> batches_;  // of each segment
   std::vector<Met> met_;

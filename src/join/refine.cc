@@ -15,9 +15,13 @@ constexpr int64_t kChunkRowsMin = 512;
 // Candidates looked at to cut the addresses evenly.
 constexpr size_t kSampleMax = 1 << 14;
 
+int64_t DimOf(const exec::QueryRows& queries) { return queries.dim; }
+int64_t DimOf(const exec::QueryLists& lists) { return lists.dim(); }
+
 }  // namespace
 
-arrow::Status Refiner::Gather(exec::NeighborHeaps* candidates) {
+template <typename Rows, typename Queries>
+arrow::Status CandidateRefiner<Rows, Queries>::Gather(exec::NeighborHeaps* candidates) {
   addresses_.assign(static_cast<size_t>(candidates->num_queries()), {});
   const int64_t num_queries = candidates->num_queries();
   const int64_t items = (num_queries + kQueriesPerItem - 1) / kQueriesPerItem;
@@ -34,7 +38,8 @@ arrow::Status Refiner::Gather(exec::NeighborHeaps* candidates) {
   });
 }
 
-std::vector<uint64_t> Refiner::CutAddresses(int64_t chunk_rows) const {
+template <typename Rows, typename Queries>
+std::vector<uint64_t> CandidateRefiner<Rows, Queries>::CutAddresses(int64_t chunk_rows) const {
   size_t total = 0;
   for (const auto& addresses : addresses_) total += addresses.size();
   const size_t step = total / kSampleMax + 1;
@@ -58,7 +63,9 @@ std::vector<uint64_t> Refiner::CutAddresses(int64_t chunk_rows) const {
   return cuts;
 }
 
-void Refiner::CollectInterval(uint64_t first, uint64_t last, Worker* worker) const {
+template <typename Rows, typename Queries>
+void CandidateRefiner<Rows, Queries>::CollectInterval(uint64_t first, uint64_t last,
+                                                      Worker* worker) const {
   worker->slices.clear();
   worker->distinct.clear();
   for (size_t query = 0; query < addresses_.size(); ++query) {
@@ -76,22 +83,25 @@ void Refiner::CollectInterval(uint64_t first, uint64_t last, Worker* worker) con
                          worker->distinct.end());
 }
 
-arrow::Result<exec::ExactRows> Refiner::ReadRows(const exec::QueryRows& queries,
-                                                 std::span<const uint64_t> addresses) {
+template <typename Rows, typename Queries>
+arrow::Result<Rows> CandidateRefiner<Rows, Queries>::ReadRows(const Queries& queries,
+                                                              std::span<const uint64_t> addresses) {
   ARROW_ASSIGN_OR_RAISE(const auto batch, plan_.right->Take({plan_.right_vector.name}, addresses));
   if (batch->num_rows() != static_cast<int64_t>(addresses.size())) {
     return base::Internal("refine asked for ", addresses.size(), " rows and got ",
                           batch->num_rows());
   }
   counters_->rows_refined.fetch_add(batch->num_rows(), std::memory_order_relaxed);
-  return exec::ExactRows::Read(
-      plan_.metric(), batch->column(0),
-      {.what = plan_.right_vector.what, .width = queries.dim, .expected = plan_.left_vector.what});
+  return Rows::Read(plan_.metric(), batch->column(0),
+                    {.what = plan_.right_vector.what,
+                     .width = DimOf(queries),
+                     .expected = plan_.left_vector.what});
 }
 
-void Refiner::ScoreSlice(const exec::QueryRows& queries, const exec::ExactRows& rows,
-                         std::span<const uint64_t> addresses, Slice* slice,
-                         exec::NeighborHeaps* heaps) {
+template <typename Rows, typename Queries>
+void CandidateRefiner<Rows, Queries>::ScoreSlice(const Queries& queries, const Rows& rows,
+                                                 std::span<const uint64_t> addresses, Slice* slice,
+                                                 exec::NeighborHeaps* heaps) {
   constexpr size_t kPairs = 256;
   exec::ScorePair pairs[kPairs];
   float distances[kPairs];
@@ -113,25 +123,29 @@ void Refiner::ScoreSlice(const exec::QueryRows& queries, const exec::ExactRows& 
   }
 }
 
-arrow::Status Refiner::RefineInterval(const exec::QueryRows& queries, size_t chunk_rows,
-                                      Worker* worker, exec::NeighborHeaps* heaps) {
+template <typename Rows, typename Queries>
+arrow::Status CandidateRefiner<Rows, Queries>::RefineInterval(const Queries& queries,
+                                                              size_t chunk_rows, Worker* worker,
+                                                              exec::NeighborHeaps* heaps) {
   std::span<const uint64_t> rest(worker->distinct);
   while (!rest.empty()) {
     ARROW_RETURN_NOT_OK(cancel_.Check());
     const std::span<const uint64_t> chunk = rest.first(std::min(chunk_rows, rest.size()));
     rest = rest.subspan(chunk.size());
-    ARROW_ASSIGN_OR_RAISE(const exec::ExactRows rows, ReadRows(queries, chunk));
+    ARROW_ASSIGN_OR_RAISE(const Rows rows, ReadRows(queries, chunk));
     for (Slice& slice : worker->slices) ScoreSlice(queries, rows, chunk, &slice, heaps);
   }
   return arrow::Status::OK();
 }
 
-arrow::Status Refiner::Refine(const exec::QueryRows& queries, exec::NeighborHeaps* candidates,
-                              exec::NeighborHeaps* heaps) {
+template <typename Rows, typename Queries>
+arrow::Status CandidateRefiner<Rows, Queries>::Refine(const Queries& queries,
+                                                      exec::NeighborHeaps* candidates,
+                                                      exec::NeighborHeaps* heaps) {
   const PhaseTimer timer(&counters_->refine_ns);
   ARROW_RETURN_NOT_OK(Gather(candidates));
   // As read, as an array, and widened for scoring.
-  const int64_t row_bytes = queries.dim * 3 * 8;
+  const int64_t row_bytes = DimOf(queries) * plan_.row_vectors * 3 * 8;
   const int64_t chunk_bytes = std::min(kChunkBytesMax, plan_.memory.take_bytes / pool_->size());
   const int64_t chunk_rows = std::max(kChunkRowsMin, chunk_bytes / row_bytes);
   const std::vector<uint64_t> cuts = CutAddresses(chunk_rows);
@@ -143,5 +157,8 @@ arrow::Status Refiner::Refine(const exec::QueryRows& queries, exec::NeighborHeap
     return RefineInterval(queries, static_cast<size_t>(chunk_rows), &workers_[id], heaps);
   });
 }
+
+template class CandidateRefiner<exec::ExactRows, exec::QueryRows>;
+template class CandidateRefiner<exec::ListRows, exec::QueryLists>;
 
 }  // namespace kinjo::join

@@ -9,19 +9,23 @@
 #include "base/cancel_token.h"
 #include "base/thread_pool.h"
 #include "exec/exact_rows.h"
+#include "exec/list_rows.h"
 #include "exec/neighbor_heaps.h"
+#include "exec/query_lists.h"
 #include "exec/query_rows.h"
 #include "join/plan.h"
 #include "join/run_counters.h"
 
 namespace kinjo::join {
 
-/// Made once a run. Not thread-safe; spreads its own work: the addresses are cut into intervals of
-/// about equally many candidates, and each thread reads and scores one interval at a time.
-class Refiner {
+/// Made once a run, for its kind of columns. Not thread-safe; spreads its own work: the addresses
+/// are cut into intervals of about equally many candidates, and each thread reads and scores one
+/// interval at a time.
+template <typename Rows, typename Queries>
+class CandidateRefiner {
  public:
-  Refiner(const JoinPlan& plan, base::ThreadPool* pool, base::CancelToken cancel,
-          RunCounters* counters)
+  CandidateRefiner(const JoinPlan& plan, base::ThreadPool* pool, base::CancelToken cancel,
+                   RunCounters* counters)
       : plan_(plan),
         pool_(pool),
         cancel_(std::move(cancel)),
@@ -29,7 +33,7 @@ class Refiner {
         workers_(static_cast<size_t>(pool->size())) {}
 
   /// Empties `candidates` and offers each of its rows to `heaps` with its true distance.
-  arrow::Status Refine(const exec::QueryRows& queries, exec::NeighborHeaps* candidates,
+  arrow::Status Refine(const Queries& queries, exec::NeighborHeaps* candidates,
                        exec::NeighborHeaps* heaps);
 
  private:
@@ -50,12 +54,11 @@ class Refiner {
   std::vector<uint64_t> CutAddresses(int64_t chunk_rows) const;
   /// Collects the candidates in [first, last].
   void CollectInterval(uint64_t first, uint64_t last, Worker* worker) const;
-  arrow::Status RefineInterval(const exec::QueryRows& queries, size_t chunk_rows, Worker* worker,
+  arrow::Status RefineInterval(const Queries& queries, size_t chunk_rows, Worker* worker,
                                exec::NeighborHeaps* heaps);
-  arrow::Result<exec::ExactRows> ReadRows(const exec::QueryRows& queries,
-                                          std::span<const uint64_t> addresses);
-  void ScoreSlice(const exec::QueryRows& queries, const exec::ExactRows& rows,
-                  std::span<const uint64_t> addresses, Slice* slice, exec::NeighborHeaps* heaps);
+  arrow::Result<Rows> ReadRows(const Queries& queries, std::span<const uint64_t> addresses);
+  void ScoreSlice(const Queries& queries, const Rows& rows, std::span<const uint64_t> addresses,
+                  Slice* slice, exec::NeighborHeaps* heaps);
 
   const JoinPlan& plan_;
   base::ThreadPool* pool_;
@@ -64,5 +67,11 @@ class Refiner {
   std::vector<std::vector<uint64_t>> addresses_;  // of each query, rising
   std::vector<Worker> workers_;
 };
+
+extern template class CandidateRefiner<exec::ExactRows, exec::QueryRows>;
+extern template class CandidateRefiner<exec::ListRows, exec::QueryLists>;
+
+using Refiner = CandidateRefiner<exec::ExactRows, exec::QueryRows>;
+using MultivectorRefiner = CandidateRefiner<exec::ListRows, exec::QueryLists>;
 
 }  // namespace kinjo::join

@@ -21,10 +21,10 @@ class DatasetSide final : public RightSide {
   std::shared_ptr<dataset::Dataset> dataset() const override { return dataset_; }
 
   arrow::Result<std::unique_ptr<dataset::Scan>> ScanColumn(
-      const std::string& column,
-      const std::optional<std::vector<uint64_t>>& fragment_ids) override {
+      const std::string& column, const std::optional<std::vector<uint64_t>>& fragment_ids,
+      int64_t batch_rows) override {
     return dataset_->MakeScan(
-        {.columns = {column}, .fragment_ids = fragment_ids, .batch_rows = kScanBatchRows});
+        {.columns = {column}, .fragment_ids = fragment_ids, .batch_rows = batch_rows});
   }
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Take(
       const std::vector<std::string>& columns, std::span<const uint64_t> addresses) override {
@@ -48,8 +48,8 @@ class DatasetSide final : public RightSide {
 /// Numbers the rows of a table as they stream by.
 class TableScan final : public dataset::Scan {
  public:
-  explicit TableScan(std::shared_ptr<arrow::RecordBatchReader> reader)
-      : reader_(std::move(reader)) {}
+  TableScan(std::shared_ptr<arrow::RecordBatchReader> reader, int64_t batch_rows)
+      : reader_(std::move(reader)), batch_rows_(batch_rows) {}
 
   arrow::Result<dataset::ScanBatch> Next() override {
     dataset::ScanBatch out;
@@ -58,7 +58,7 @@ class TableScan final : public dataset::Scan {
       pending_offset_ = 0;
       if (pending_ == nullptr) return out;
     }
-    const int64_t rows = std::min(kScanBatchRows, pending_->num_rows() - pending_offset_);
+    const int64_t rows = std::min(batch_rows_, pending_->num_rows() - pending_offset_);
     out.batch = pending_->Slice(pending_offset_, rows);
     pending_offset_ += rows;
     out.addresses.resize(static_cast<size_t>(rows));
@@ -68,6 +68,7 @@ class TableScan final : public dataset::Scan {
 
  private:
   std::shared_ptr<arrow::RecordBatchReader> reader_;
+  const int64_t batch_rows_;
   std::shared_ptr<arrow::RecordBatch> pending_;
   int64_t pending_offset_ = 0;
   uint64_t next_ordinal_ = 0;
@@ -84,9 +85,10 @@ class TableSide final : public RightSide {
   std::shared_ptr<dataset::Dataset> dataset() const override { return nullptr; }
 
   arrow::Result<std::unique_ptr<dataset::Scan>> ScanColumn(
-      const std::string& column, const std::optional<std::vector<uint64_t>>&) override {
+      const std::string& column, const std::optional<std::vector<uint64_t>>&,
+      int64_t batch_rows) override {
     ARROW_ASSIGN_OR_RAISE(auto reader, source_->Read(std::vector<std::string>{column}));
-    return std::make_unique<TableScan>(std::move(reader));
+    return std::make_unique<TableScan>(std::move(reader), batch_rows);
   }
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Take(
       const std::vector<std::string>& columns, std::span<const uint64_t> addresses) override {

@@ -29,9 +29,10 @@ class RightSide {
   /// The dataset behind it; null for tables, which have no index.
   virtual std::shared_ptr<dataset::Dataset> dataset() const = 0;
 
-  /// Streams one column with the rows' addresses, in address order.
+  /// Streams one column with the rows' addresses, in address order, at most `batch_rows` at a time.
   virtual arrow::Result<std::unique_ptr<dataset::Scan>> ScanColumn(
-      const std::string& column, const std::optional<std::vector<uint64_t>>& fragment_ids) = 0;
+      const std::string& column, const std::optional<std::vector<uint64_t>>& fragment_ids,
+      int64_t batch_rows) = 0;
   /// Reads rows (rising addresses, no duplicates).
   virtual arrow::Result<std::shared_ptr<arrow::RecordBatch>> Take(
       const std::vector<std::string>& columns, std::span<const uint64_t> addresses) = 0;
@@ -43,8 +44,9 @@ class RightSide {
   virtual int64_t bytes_read() const = 0;
 };
 
-/// Rows of a scanned batch.
+/// Rows of a scanned batch: of vectors, and of lists of vectors.
 inline constexpr int64_t kScanBatchRows = 8192;
+inline constexpr int64_t kScanBatchLists = 512;
 
 std::unique_ptr<RightSide> MakeDatasetSide(std::shared_ptr<dataset::Dataset> dataset);
 std::unique_ptr<RightSide> MakeTableSide(std::shared_ptr<tabular::TableSource> source);

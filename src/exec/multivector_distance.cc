@@ -1,0 +1,220 @@
+#include "exec/multivector_distance.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "exec/block_filter.h"
+#include "kernels/block_scan.h"
+
+namespace kinjo::exec {
+
+namespace {
+
+constexpr int64_t kListsPerMove = 64;
+
+// A moved unit vector: the centre is a mean of unit vectors, so it is no longer than 2.
+constexpr double kRowNorm2Max = 4.001;
+
+// What unit vectors and their products in double lack of 1 - cos, far above any rounding.
+constexpr double kUnitError = 1e-8;
+
+/// The least of n >= 1 scores. Lanes, so that it can be done several at a time.
+float LeastOf(const float* scores, int64_t n) {
+  constexpr int64_t kLanes = 8;
+  float least[kLanes];
+  std::fill(least, least + kLanes, std::numeric_limits<float>::infinity());
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (int64_t j = 0; j < kLanes; ++j) {
+      least[j] = scores[i + j] < least[j] ? scores[i + j] : least[j];
+    }
+  }
+  for (; i < n; ++i) least[0] = std::min(least[0], scores[i]);
+  return *std::min_element(least, least + kLanes);
+}
+
+template <typename T>
+void WriteUnit(const T* vector, double norm, std::vector<double>* unit) {
+  for (size_t j = 0; j < unit->size(); ++j) (*unit)[j] = static_cast<double>(vector[j]) / norm;
+}
+
+}  // namespace
+
+void ListBlock::Fill(const FilterSpace& space, ListRows rows,
+                     const std::vector<uint64_t>& addresses) {
+  exact_ = std::move(rows);
+  addresses_.clear();
+  vector_of_slot_.clear();
+  begins_.assign(1, 0);
+  for (int64_t i = 0; i < exact_.num_rows(); ++i) {
+    if (!exact_.can_match(i)) continue;
+    const std::span<const uint32_t> own = exact_.vectors_of(i);
+    vector_of_slot_.insert(vector_of_slot_.end(), own.begin(), own.end());
+    begins_.push_back(static_cast<int64_t>(vector_of_slot_.size()));
+    addresses_.push_back(addresses[i]);
+  }
+  const ExactRows& vectors = exact_.vectors();
+  unit_.resize(static_cast<size_t>(space.dim));
+  grouped_.Reset(begins_.back(), space.dim);
+  for (int64_t slot = 0; slot < begins_.back(); ++slot) {
+    const uint32_t vector = vector_of_slot_[slot];
+    if (vectors.is_float()) {
+      WriteUnit(vectors.float_row(vector), vectors.norm(vector), &unit_);
+    } else {
+      WriteUnit(vectors.double_row(vector), vectors.norm(vector), &unit_);
+    }
+    grouped_.SetRow(slot, unit_.data(), space.centre_wide.data(), /*dot=*/false);
+  }
+}
+
+arrow::Status MultivectorDistance::SetQueries(const FilterSpace* space, const QueryLists* queries) {
+  space_ = space;
+  queries_ = queries;
+  moved_.Reset(queries->vectors.num_queries, space->dim);
+  offsets_.assign(static_cast<size_t>(queries->num_lists()), 0.0);
+  tiles_of_lists_.clear();
+  for (int64_t list = 0; list < queries->num_lists(); ++list) {
+    const int64_t end = queries->begins[list + 1];
+    if (tiles_of_lists_.empty() ||
+        end - queries->begins[tiles_of_lists_.back().first_list] > kTileQueries) {
+      tiles_of_lists_.push_back({list, list});
+    }
+    tiles_of_lists_.back().last_list = list + 1;
+  }
+  const double error = kernels::ErrorFactor(space->dim);
+  const int64_t items = (queries->num_lists() + kListsPerMove - 1) / kListsPerMove;
+  return pool_->ParallelFor(items, cancel_, [&](int64_t item, int) {
+    const int64_t last = std::min(queries->num_lists(), (item + 1) * kListsPerMove);
+    for (int64_t list = item * kListsPerMove; list < last; ++list) {
+      for (int64_t i = queries->begins[list]; i < queries->begins[list + 1]; ++i) {
+        moved_.Move(*space, queries->vectors, i);
+        // 1 - cos is the score + |q'|^2 / 2, and the score is at most E |q'|^2 too large.
+        offsets_[list] += moved_.norms2[i] * (0.5 - error) - kUnitError;
+      }
+    }
+    return arrow::Status::OK();
+  });
+}
+
+std::vector<MultivectorDistance::Item> MultivectorDistance::Cut(const ListBlock& block) const {
+  const auto tiles = static_cast<int64_t>(tiles_of_lists_.size());
+  // Enough items for every thread, also when there are few lists.
+  const int64_t wanted = 4 * static_cast<int64_t>(pool_->size());
+  const int64_t ranges = std::clamp<int64_t>((wanted + tiles - 1) / std::max<int64_t>(tiles, 1), 1,
+                                             std::max<int64_t>(block.num_rows() / 8, 1));
+  const int64_t rows = (block.num_rows() + ranges - 1) / ranges;
+  std::vector<Item> items;
+  for (const Tile& tile : tiles_of_lists_) {
+    for (int64_t row = 0; row < block.num_rows(); row += rows) {
+      items.push_back({tile, row, std::min(block.num_rows(), row + rows)});
+    }
+  }
+  return items;
+}
+
+MultivectorDistance::Chunk MultivectorDistance::ScoreChunk(const ListBlock& block, const Tile& tile,
+                                                           int64_t first_row, int64_t last_row,
+                                                           Scratch* scratch) const {
+  const int64_t first_query = queries_->begins[tile.first_list];
+  const int64_t num_queries = queries_->begins[tile.last_list] - first_query;
+  const int64_t first_group = block.begin(first_row) / kernels::kGroupRows;
+  int64_t row = first_row;
+  int64_t groups = 0;
+  // Rows while their scores fit, at least one.
+  for (; row < last_row; ++row) {
+    const int64_t with_row =
+        (block.begin(row + 1) + kernels::kGroupRows - 1) / kernels::kGroupRows - first_group;
+    if (row > first_row && with_row * kernels::kGroupRows * num_queries > kScoresMax) break;
+    groups = with_row;
+  }
+  const int64_t stride = groups * kernels::kGroupRows;
+  scratch->scores.resize(static_cast<size_t>(num_queries * stride));
+  const kernels::BlockScan scan{.rows = block.grouped().rows(),
+                                .init = block.grouped().init(),
+                                .dim = space_->dim,
+                                .first_group = first_group,
+                                .num_groups = groups,
+                                .queries = moved_.values.data() + first_query * space_->dim,
+                                .bounds = nullptr,
+                                .num_queries = num_queries};
+  kernels::ScoreBlock(scan, scratch->scores.data(), stride);
+  return {.first_row = first_row,
+          .last_row = row,
+          .first_slot = first_group * kernels::kGroupRows,
+          .stride = stride,
+          .first_query = first_query,
+          .scores = scratch->scores.data()};
+}
+
+float MultivectorDistance::ScorePairOf(const ListBlock& block, const Chunk& chunk, int64_t list,
+                                       int64_t row, Scratch* scratch) const {
+  const double error = kernels::ErrorFactor(space_->dim);
+  const int64_t begin = block.begin(row);
+  const int64_t end = block.begin(row + 1);
+  double sum = 0;
+  for (int64_t query = queries_->begins[list]; query < queries_->begins[list + 1]; ++query) {
+    const float* scores = chunk.of(query, begin);
+    // A vector is the nearest only if its score, less its error, is within the error of the least.
+    double bound = LeastOf(scores, end - begin) + 2 * error * (moved_.norms2[query] + kRowNorm2Max);
+    // -inf says nothing but that a vector lies at the centre.
+    if (std::isinf(bound)) bound = -bound;
+    scratch->near.clear();
+    for (int64_t slot = begin; slot < end; ++slot) {
+      if (!(scores[slot - begin] > bound)) scratch->near.push_back(block.vector_of(slot));
+    }
+    sum += block.exact().Nearest(queries_->vectors, query, scratch->near);
+  }
+  return static_cast<float>(sum);
+}
+
+void MultivectorDistance::ScoreList(const ListBlock& block, const Chunk& chunk, int64_t list,
+                                    Scratch* scratch, NeighborHeaps* heaps) {
+  scratch->sums.assign(static_cast<size_t>(chunk.last_row - chunk.first_row), offsets_[list]);
+  for (int64_t query = queries_->begins[list]; query < queries_->begins[list + 1]; ++query) {
+    for (int64_t row = chunk.first_row; row < chunk.last_row; ++row) {
+      const int64_t begin = block.begin(row);
+      scratch->sums[row - chunk.first_row] +=
+          LeastOf(chunk.of(query, begin), block.begin(row + 1) - begin);
+    }
+  }
+  int64_t survivors = 0;
+  for (int64_t row = chunk.first_row; row < chunk.last_row; ++row) {
+    const double threshold = heaps->threshold(list);
+    // The canonical distance is rounded to float before it is compared.
+    const double bound = threshold + 1e-6 * std::abs(threshold);
+    if (scratch->sums[row - chunk.first_row] > bound) continue;
+    ++survivors;
+    heaps->Push(list, {ScorePairOf(block, chunk, list, row, scratch), block.address(row)});
+  }
+  comparisons_.fetch_add(survivors, std::memory_order_relaxed);
+}
+
+arrow::Status MultivectorDistance::ScoreItem(const ListBlock& block, const Item& item, int worker,
+                                             NeighborHeaps* heaps) {
+  tiles_.fetch_add(1, std::memory_order_relaxed);
+  Scratch* scratch = &scratch_[worker];
+  for (int64_t row = item.first_row; row < item.last_row;) {
+    ARROW_RETURN_NOT_OK(cancel_.Check());
+    const Chunk chunk = ScoreChunk(block, item.tile, row, item.last_row, scratch);
+    for (int64_t list = item.tile.first_list; list < item.tile.last_list; ++list) {
+      ScoreList(block, chunk, list, scratch, heaps);
+    }
+    row = chunk.last_row;
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Status MultivectorDistance::Score(const ListBlock& block, NeighborHeaps* heaps,
+                                         const std::function<arrow::Status()>& beside) {
+  const std::vector<Item> items = Cut(block);
+  const int64_t extra = beside ? 1 : 0;
+  return pool_->ParallelFor(static_cast<int64_t>(items.size()) + extra, cancel_,
+                            [&](int64_t i, int worker) {
+                              if (i < extra) return beside();
+                              return ScoreItem(block, items[i - extra], worker, heaps);
+                            });
+}
+
+}  // namespace kinjo::exec
