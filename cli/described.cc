@@ -57,6 +57,9 @@ DescribedDataset ReadDataset(const std::string& text) {
   json.at("uri").get_to(dataset.uri);
   json.at("version").get_to(dataset.version);
   json.at("versions").get_to(dataset.versions);
+  for (const Json& tag : json.at("tags")) {
+    dataset.tags.push_back({tag.at("name"), tag.at("version"), tag.at("branch")});
+  }
   json.at("format_version").get_to(dataset.format_version);
   json.at("num_rows").get_to(dataset.num_rows);
   json.at("num_deleted_rows").get_to(dataset.num_deleted_rows);
@@ -74,8 +77,9 @@ DescribedDataset ReadDataset(const std::string& text) {
 
 DescribedIndex ReadIndex(const std::string& text) { return IndexOf(Json::parse(text)); }
 
-std::string ReadIndexName(const std::string& report_json) {
-  return Json::parse(report_json).value("index_name", "");
+DescribedRun ReadRun(const std::string& report_json) {
+  const Json json = Json::parse(report_json);
+  return {json.value("index_name", ""), json.value("metric", "")};
 }
 
 }  // namespace kinjo::cli

@@ -56,10 +56,17 @@ struct DescribedIndex {
   std::vector<DescribedSegment> segments;
 };
 
+struct DescribedTag {
+  std::string name;
+  uint64_t version = 0;
+  std::string branch;
+};
+
 struct DescribedDataset {
   std::string uri;
   uint64_t version = 0;
   std::vector<uint64_t> versions;
+  std::vector<DescribedTag> tags;
   std::string format_version;
   uint64_t num_rows = 0;
   uint64_t num_deleted_rows = 0;
@@ -71,7 +78,11 @@ struct DescribedDataset {
 DescribedRuntime ReadRuntime(const std::string& json);
 DescribedDataset ReadDataset(const std::string& json);
 DescribedIndex ReadIndex(const std::string& json);
-/// The name of the index that a run took, "" for the exact path.
-std::string ReadIndexName(const std::string& report_json);
+/// What only the JSON report of a run tells.
+struct DescribedRun {
+  std::string index_name;  ///< "" for the exact path
+  std::string metric;
+};
+DescribedRun ReadRun(const std::string& report_json);
 
 }  // namespace kinjo::cli

@@ -100,6 +100,16 @@ std::string VersionsText(const DescribedDataset& dataset) {
   return "\nversions: " + Numbers(dataset.versions) + "\n";
 }
 
+std::string TagsText(const DescribedDataset& dataset) {
+  if (dataset.tags.empty()) return "";
+  TextTable table({{"tag"}, {"version", true}, {""}});
+  for (const DescribedTag& tag : dataset.tags) {
+    table.Add({tag.name, std::to_string(tag.version),
+               tag.branch.empty() ? "" : "of branch " + tag.branch});
+  }
+  return "\n" + table.Text();
+}
+
 std::string IndexText(const DescribedIndex& index) {
   std::string text = index.name + ": " + index.type + " on " + index.column + ", metric " +
                      index.metric + ", " + Use(index) + "\ncovers " + Coverage(index);
@@ -118,7 +128,7 @@ std::string IndexText(const DescribedIndex& index) {
   for (const DescribedSegment& segment : index.segments) {
     std::vector<std::string> cells = {segment.uuid, std::to_string(segment.dataset_version),
                                       Numbers(segment.fragment_ids)};
-    if (index.usable) {
+    if (!segment.element_type.empty()) {
       cells.insert(cells.end(),
                    {Count(segment.num_rows), Count(segment.num_partitions),
                     Count(segment.smallest_partition), Count(segment.largest_partition),
@@ -167,9 +177,11 @@ int RunInfo(const Flags& flags) {
   if (flags.info_json) return Print(kCommand, json.value() + "\n");
   const DescribedDataset described = ReadDataset(json.value());
   std::string text = HeadText(described);
-  if (flags.versions) text += VersionsText(described);
+  if (flags.versions) text += VersionsText(described) + TagsText(described);
   if (flags.fragments) text += FragmentsText(described);
-  if (!flags.versions && !flags.fragments) text += ColumnsText(described) + IndexesText(described);
+  if (!flags.versions && !flags.fragments) {
+    text += ColumnsText(described) + IndexesText(described) + TagsText(described);
+  }
   return Print(kCommand, text);
 }
 

@@ -1,8 +1,26 @@
 #include "join_request.h"
 
+#include <charconv>
+
 #include "outcome.h"
 
 namespace kinjo::cli {
+
+namespace {
+
+// A whole number is a version, anything else the tag of one.
+void SetVersion(const std::string& text, JoinOptions* options) {
+  int64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [read, wrong] = std::from_chars(text.data(), end, number);
+  if (!text.empty() && wrong == std::errc() && read == end) {
+    options->right_version = number;
+  } else {
+    options->right_tag = text;
+  }
+}
+
+}  // namespace
 
 JoinOptions OptionsOf(const Flags& flags) {
   JoinOptions options;
@@ -24,7 +42,7 @@ JoinOptions OptionsOf(const Flags& flags) {
   options.suffix = flags.suffix.value_or(options.suffix);
   options.with_row_id = flags.with_row_id;
   options.with_query_index = flags.with_query_index;
-  options.right_version = flags.right_version;
+  SetVersion(flags.right_version.value_or(""), &options);
   options.memory_limit_bytes = flags.memory_limit;
   options.threads = flags.threads;
   options.where = flags.where.value_or("");

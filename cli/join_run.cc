@@ -41,8 +41,21 @@ std::string CountedLeft(const RunWords& words, uint64_t rows) {
   return Counted(rows, words.left_row, words.left_rows);
 }
 
+// The flags given that may keep a left row from getting k matches.
+std::string CapsOf(const Flags& flags) {
+  std::string text;
+  const auto add = [&](bool given, const char* name) {
+    if (given) text += (text.empty() ? "" : ", ") + std::string(name);
+  };
+  add(flags.nprobes.has_value(), "--nprobes");
+  add(flags.maximum_nprobes.has_value(), "--maximum-nprobes");
+  add(flags.fast_search, "--fast-search");
+  add(flags.distance_range.has_value(), "--distance-range");
+  return text;
+}
+
 // The rows that make a reader wonder, if there are any.
-std::string Remarks(const RunWords& words, const kinjo_join_report& report) {
+std::string Remarks(const RunWords& words, const kinjo_join_report& report, const Flags& flags) {
   std::string text;
   const auto nulls = static_cast<uint64_t>(report.skipped_null_rows);
   const auto odd = static_cast<uint64_t>(report.skipped_non_finite_rows);
@@ -56,12 +69,16 @@ std::string Remarks(const RunWords& words, const kinjo_join_report& report) {
   if (report.short_rows > 0) {
     text += "; " + CountedLeft(words, static_cast<uint64_t>(report.short_rows)) +
             " with fewer than k matches";
+    if (report.capped_rows > 0) {
+      text += ", " + Count(static_cast<uint64_t>(report.capped_rows)) + " of them cut by " +
+              CapsOf(flags);
+    }
   }
   return text;
 }
 
-std::string Summary(const RunWords& words, const kinjo_join_report& report,
-                    const std::string& index_name) {
+std::string Summary(const RunWords& words, const kinjo_join_report& report, const DescribedRun& run,
+                    const Flags& flags) {
   const auto left_rows = static_cast<uint64_t>(report.left_rows);
   std::string text = Counted(static_cast<uint64_t>(report.result_rows), "row") + " from " +
                      CountedLeft(words, left_rows) + " in " + Duration(report.total_s);
@@ -69,11 +86,12 @@ std::string Summary(const RunWords& words, const kinjo_join_report& report,
     const double rate = static_cast<double>(left_rows) / report.total_s;
     text += " (" + Count(static_cast<uint64_t>(rate)) + " queries/s)";
   }
-  text += report.index_used ? ", through index " + index_name : ", exact path";
+  text += report.index_used ? ", through index " + run.index_name : ", exact path";
+  text += ", metric " + run.metric;
   if (report.index_used) {
     text += report.exact_distances ? ", exact distances" : ", approximate distances";
   }
-  return text + Remarks(words, report);
+  return text + Remarks(words, report, flags);
 }
 
 // Tells how the run went, in the form that was asked for.
@@ -87,7 +105,7 @@ int TellReport(const RunWords& words, const Join& join, const Flags& flags) {
   if (flags.progress == "none") return kDone;
   const Result<kinjo_join_report> report = join.Report();
   if (!report.ok()) return Fail(words.command, report.error());
-  Tell("kinjo: " + Summary(words, report.value(), ReadIndexName(json.value())) + "\n");
+  Tell("kinjo: " + Summary(words, report.value(), ReadRun(json.value()), flags) + "\n");
   return kDone;
 }
 
@@ -118,10 +136,24 @@ int TellAnalysis(const char* command, const Join& join, const std::string& outpu
   return kDone;
 }
 
+// The pools that decode files are this program's own: they get as many threads as the join.
+Result<void> SizePools(const Flags& flags) {
+  if (flags.threads) return SetArrowThreads(*flags.threads);
+  const Result<std::string> json = DescribeRuntime();
+  if (!json.ok()) return json.error();
+  return SetArrowThreads(ReadRuntime(json.value()).threads);
+}
+
 int CheckWords(const char* command, const Flags& flags) {
   if (flags.explain && flags.analyze) {
     return FailCommandLine(command,
                            "--explain reads no row and --analyze runs the join: give one of them");
+  }
+  if (flags.output && flags.output->empty()) {
+    return FailCommandLine(command, "--output is empty; name a file, or - for standard output");
+  }
+  if (flags.right_version && flags.right_version->empty()) {
+    return FailCommandLine(command, "--right-version is empty; give a version or a tag");
   }
   const std::string progress = flags.progress.value_or("auto");
   if (progress != "auto" && progress != "json" && progress != "none") {
@@ -153,6 +185,8 @@ int RunRequest(const RunWords& words, const Flags& flags,
   }
   JoinRequest request = make();
   if (!request.join) return request.exit_code;
+  const Result<void> sized = SizePools(flags);
+  if (!sized.ok()) return Fail(words.command, sized.error());
 
   ProgressDisplay display(ProgressOf(flags, output));
   const ProgressFunction show = [&](const kinjo_progress& progress) { display.Show(progress); };

@@ -31,7 +31,7 @@ JoinRequest MakeSearch(const Flags& flags) {
   if (!flags.query) {
     return {{}, FailCommandLine(kCommand, "--query is needed: a table of vectors, or numbers")};
   }
-  const JoinOptions options = OptionsOf(flags);
+  JoinOptions options = OptionsOf(flags);
   const Result<void> checked = Join::Check(options);
   if (!checked.ok()) return {{}, FailCommandLine(kCommand, checked.error().message)};
   const std::string query = QueryOf(flags);
@@ -40,8 +40,10 @@ JoinRequest MakeSearch(const Flags& flags) {
     const std::string wrong = ReadQueryText(query, &typed);
     if (!wrong.empty()) return {{}, FailCommandLine(kCommand, "--query " + wrong)};
   }
-  const Result<Dataset> dataset = Dataset::Open(*flags.searched, flags.right_version);
+  const Result<Dataset> dataset =
+      Dataset::Open(*flags.searched, options.right_version, options.right_tag);
   if (!dataset.ok()) return {{}, Fail(kCommand, dataset.error())};
+  options.right_tag = "";  // the dataset at hand is the one that it names
   Result<Table> queries = OpenQueries(query, typed, dataset.value(), flags);
   if (!queries.ok()) return {{}, Fail(kCommand, queries.error())};
   Result<Join> search = Join::Search(dataset.value(), *queries, options);

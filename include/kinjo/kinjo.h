@@ -96,6 +96,12 @@ KINJO_EXPORT bool kinjo_simd_levels(char** levels, kinjo_error** error);
  * simd_level, simd_levels, threads, memory_limit_bytes. [any thread] */
 KINJO_EXPORT bool kinjo_runtime_describe(char** json, kinjo_error** error);
 
+/* Parquet, CSV and JSON files are decoded on the pools of the Arrow library that Kinjo is linked
+ * with, which belong to the whole process: no join changes them. A program whose Arrow is Kinjo's
+ * alone gives them `threads` threads here (the pool that waits for files at least 2, with fewer
+ * Arrow's readers may wait for each other), best as many as its joins have. [any thread] */
+KINJO_EXPORT bool kinjo_runtime_set_arrow_threads(int64_t threads, kinjo_error** error);
+
 /* ---- Cancelling ---------------------------------------------------------------------------- */
 
 /* A flag that one run polls. Made before the run, given to it in kinjo_run_options; a stream that
@@ -118,6 +124,7 @@ typedef struct kinjo_dataset kinjo_dataset;
 typedef struct kinjo_dataset_options {
   size_t struct_size;
   int64_t version; /* KINJO_UNSET: the latest */
+  const char* tag; /* of the version, instead of its number; NULL: none */
 } kinjo_dataset_options;
 
 KINJO_EXPORT void kinjo_dataset_options_init(kinjo_dataset_options* options, size_t struct_size);
@@ -137,11 +144,11 @@ KINJO_EXPORT bool kinjo_dataset_get_info(const kinjo_dataset* dataset, kinjo_dat
                                          kinjo_error** error);
 KINJO_EXPORT bool kinjo_dataset_get_schema(const kinjo_dataset* dataset, struct ArrowSchema* schema,
                                            kinjo_error** error);
-/* Everything that the manifest tells, as one JSON object: uri, version, versions, format_version,
- * num_rows, num_deleted_rows, schema [{name, type, nullable}], fragments [{id, rows, deleted_rows,
- * physical_rows, files}], indexes [{name, column, type, metric, usable, unusable_reason,
- * covered_rows, uncovered_rows, uncovered_fragments, segments [{uuid, dataset_version,
- * fragment_ids}]}]. */
+/* Everything that the manifest tells, as one JSON object: uri, version, versions,
+ * tags [{name, version, branch}], format_version, num_rows, num_deleted_rows, schema [{name, type,
+ * nullable}], fragments [{id, rows, deleted_rows, physical_rows, files}], indexes [{name, column,
+ * type, metric, usable, unusable_reason, covered_rows, uncovered_rows, uncovered_fragments,
+ * segments [{uuid, dataset_version, fragment_ids}]}]. */
 KINJO_EXPORT bool kinjo_dataset_describe(const kinjo_dataset* dataset, char** json,
                                          kinjo_error** error);
 /* One index with what its files tell, as one JSON object: the object of kinjo_dataset_describe,
@@ -218,6 +225,7 @@ typedef struct kinjo_join_options {
   int64_t ef;                 /* breadth of the search in a graph; KINJO_UNSET: by k */
   double search_effort;       /* 0 to 1, of the first round: 0.5 is the adaptive one; NaN: unset */
   const char* approx_mode;    /* of IVF_RQ: "fast", "normal" (also NULL) or "accurate" */
+  const char* right_tag; /* of the right dataset's version, instead of its number; NULL: none */
 } kinjo_join_options;
 
 KINJO_EXPORT void kinjo_join_options_init(kinjo_join_options* options, size_t struct_size);
@@ -258,6 +266,8 @@ typedef struct kinjo_join_report {
   int64_t skipped_non_finite_rows; /* left vectors with a NaN or an infinity; cosine: zero too */
   int64_t short_rows;              /* left rows with fewer than k matches */
   double total_s;
+  int64_t capped_rows; /* of the short rows, those cut by nprobes, maximum_nprobes, fast_search or
+                          distance_range */
 } kinjo_join_report;
 
 /* Reads no left row. `right_uri` is a Lance dataset, else a Parquet or Arrow file, folder or glob.

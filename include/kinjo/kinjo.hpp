@@ -168,6 +168,13 @@ inline Result<std::string> DescribeRuntime() {
       [](char** text, kinjo_error** error) { return kinjo_runtime_describe(text, error); });
 }
 
+/// Sizes the pools of the process's Arrow library (kinjo_runtime_set_arrow_threads).
+inline Result<void> SetArrowThreads(int64_t threads) {
+  kinjo_error* error = nullptr;
+  if (!kinjo_runtime_set_arrow_threads(threads, &error)) return Error::Take(error);
+  return {};
+}
+
 /// The flag that stops one run. Raise and raised: any thread, also a signal handler.
 class Cancel {
  public:
@@ -189,10 +196,12 @@ class Cancel {
 /// One version of a Lance dataset.
 class Dataset {
  public:
-  static Result<Dataset> Open(const std::string& uri, std::optional<int64_t> version = {}) {
+  static Result<Dataset> Open(const std::string& uri, std::optional<int64_t> version = {},
+                              const std::string& tag = "") {
     kinjo_dataset_options options;
     kinjo_dataset_options_init(&options, sizeof(options));
     options.version = detail::OrUnset(version);
+    options.tag = detail::OrNull(tag);
     kinjo_dataset* dataset = nullptr;
     kinjo_error* error = nullptr;
     if (!kinjo_dataset_open(uri.c_str(), &options, &dataset, &error)) return Error::Take(error);
@@ -331,6 +340,7 @@ struct JoinOptions {
   std::optional<int64_t> ef;
   std::optional<double> search_effort;
   std::string approx_mode = "normal";
+  std::string right_tag;
 };
 
 /// Must not throw: it is called through C.
@@ -542,6 +552,7 @@ class Join {
     raw.ef = detail::OrUnset(options.ef);
     if (options.search_effort) raw.search_effort = *options.search_effort;
     raw.approx_mode = options.approx_mode.c_str();
+    raw.right_tag = detail::OrNull(options.right_tag);
     return call(raw);
   }
 

@@ -10,7 +10,7 @@ using namespace kinjo::capi;  // NOLINT: the functions below are C's
 
 namespace {
 
-kinjo_dataset_options Defaults() { return {sizeof(kinjo_dataset_options), KINJO_UNSET}; }
+kinjo_dataset_options Defaults() { return {sizeof(kinjo_dataset_options), KINJO_UNSET, nullptr}; }
 
 kinjo_dataset_info InfoOf(const kinjo::dataset::Dataset& dataset) {
   kinjo_dataset_info info{};
@@ -40,6 +40,7 @@ bool kinjo_dataset_open(const char* uri, const kinjo_dataset_options* options,
     ARROW_RETURN_NOT_OK(ReadStruct(options, "kinjo_dataset_options", &given));
     kinjo::dataset::OpenOptions open;
     ARROW_ASSIGN_OR_RAISE(open.version, OptionalVersion("version", given.version));
+    open.tag = TextOf(given.tag);
     ARROW_ASSIGN_OR_RAISE(auto opened, kinjo::dataset::Dataset::Open(uri, open));
     *dataset = new kinjo_dataset{std::move(opened)};
     return arrow::Status::OK();
@@ -66,7 +67,8 @@ bool kinjo_dataset_get_schema(const kinjo_dataset* dataset, ArrowSchema* schema,
 bool kinjo_dataset_describe(const kinjo_dataset* dataset, char** json, kinjo_error** error) {
   return Wall(error, [&]() -> arrow::Status {
     ARROW_RETURN_NOT_OK(RequireArgument(dataset, "dataset"));
-    return GiveText(DescribeDataset(*dataset->dataset), json);
+    ARROW_ASSIGN_OR_RAISE(const std::string text, DescribeDataset(*dataset->dataset));
+    return GiveText(text, json);
   });
 }
 

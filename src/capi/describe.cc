@@ -117,7 +117,13 @@ std::string DescribeRuntime() {
                {"memory_limit_bytes", base::DefaultMemoryLimitBytes()}});
 }
 
-std::string DescribeDataset(const dataset::Dataset& dataset) {
+arrow::Result<std::string> DescribeDataset(const dataset::Dataset& dataset) {
+  ARROW_ASSIGN_OR_RAISE(const std::vector<format::Tag> tags, dataset.ListTags());
+  Json described_tags = Json::array();
+  for (const format::Tag& tag : tags) {
+    described_tags.push_back(
+        {{"name", tag.name}, {"version", tag.version}, {"branch", tag.branch}});
+  }
   uint64_t deleted_rows = 0;
   for (const dataset::FragmentInfo& fragment : dataset.fragments()) {
     deleted_rows += fragment.deleted_rows;
@@ -129,6 +135,7 @@ std::string DescribeDataset(const dataset::Dataset& dataset) {
   return Text({{"uri", dataset.uri()},
                {"version", dataset.version()},
                {"versions", dataset.versions()},
+               {"tags", std::move(described_tags)},
                {"format_version", dataset.data_format_version()},
                {"num_rows", dataset.num_rows()},
                {"num_deleted_rows", deleted_rows},
@@ -145,6 +152,8 @@ arrow::Result<std::string> DescribeIndex(dataset::Dataset* dataset, const std::s
   Json json = DescribeIndexInfo(*dataset, *found);
   if (found->unusable_reason.empty()) {
     for (size_t i = 0; i < found->segments.size(); ++i) {
+      // One that covers nothing may have no files.
+      if (found->segments[i].fragment_ids.empty()) continue;
       ARROW_ASSIGN_OR_RAISE(const auto segment, dataset->OpenSegment(*found, i));
       DescribeSegment(*segment, &json["segments"][i]);
     }
@@ -155,12 +164,14 @@ arrow::Result<std::string> DescribeIndex(dataset::Dataset* dataset, const std::s
 std::string DescribeReport(const join::JoinReport& report) {
   return Text({{"path", report.path},
                {"index_name", report.index_name},
+               {"metric", report.metric},
                {"exact_distances", report.exact_distances},
                {"left_rows", report.left_rows},
                {"result_rows", report.result_rows},
                {"skipped_null_rows", report.skipped_null_rows},
                {"skipped_non_finite_rows", report.skipped_non_finite_rows},
                {"short_rows", report.short_rows},
+               {"capped_rows", report.capped_rows},
                {"partitions_ranked", report.partitions_ranked},
                {"partitions_probed", report.partitions_probed},
                {"partitions_read", report.partitions_read},

@@ -11,7 +11,7 @@
 namespace kinjo::capi {
 
 std::string DescribeRuntime();
-std::string DescribeDataset(const dataset::Dataset& dataset);
+arrow::Result<std::string> DescribeDataset(const dataset::Dataset& dataset);
 /// Opens the index's segments. `not_found` lists the indexes that there are.
 arrow::Result<std::string> DescribeIndex(dataset::Dataset* dataset, const std::string& name);
 std::string DescribeReport(const join::JoinReport& report);

@@ -104,6 +104,7 @@ bool kinjo_join_get_report(const kinjo_join* join, kinjo_join_report* report, ki
     filled.skipped_non_finite_rows = counts.skipped_non_finite_rows;
     filled.short_rows = counts.short_rows;
     filled.total_s = counts.total_s;
+    filled.capped_rows = counts.capped_rows;
     return FillStruct(filled, "kinjo_join_report", report);
   });
 }

@@ -111,6 +111,7 @@ arrow::Result<join::JoinOptions> ToJoinOptions(const kinjo_join_options* options
   result.ef = OptionalNumber(given.ef);
   if (!std::isnan(given.search_effort)) result.search_effort = given.search_effort;
   ARROW_ASSIGN_OR_RAISE(result.approx_mode, ToApproxMode(TextOf(given.approx_mode)));
+  result.right_tag = TextOf(given.right_tag);
   return result;
 }
 

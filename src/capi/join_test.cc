@@ -8,6 +8,8 @@
 
 #include "arrow/api.h"
 #include "arrow/c/bridge.h"
+#include "arrow/io/interfaces.h"
+#include "arrow/util/thread_pool.h"
 #include "gtest/gtest.h"
 #include "kinjo/kinjo.hpp"
 
@@ -106,6 +108,40 @@ TEST(Join, StreamsRowsThatOutliveTheirHandles) {
     rows += imported->num_rows();
   }
   EXPECT_EQ(rows, kRows);
+}
+
+// The pools of Arrow are the host's: a join of another size leaves them, and only who asks for it
+// changes them.
+TEST(Join, LeavesArrowsPoolsToTheProcess) {
+  const int before = arrow::GetCpuThreadPoolCapacity();
+  const int io_before = arrow::io::GetIOThreadPoolCapacity();
+  kinjo::JoinOptions options;
+  options.threads = before + 3;
+  auto join = SelfJoin(options);
+  ASSERT_KINJO_OK(join);
+  auto stream = join->Run();
+  ASSERT_KINJO_OK(stream);
+  while (true) {
+    auto batch = stream->Next();
+    ASSERT_KINJO_OK(batch);
+    if (batch->empty()) break;
+  }
+  EXPECT_EQ(arrow::GetCpuThreadPoolCapacity(), before);
+  EXPECT_EQ(arrow::io::GetIOThreadPoolCapacity(), io_before);
+  ASSERT_KINJO_OK(kinjo::SetArrowThreads(5));
+  EXPECT_EQ(arrow::GetCpuThreadPoolCapacity(), 5);
+  EXPECT_EQ(arrow::io::GetIOThreadPoolCapacity(), 5);
+  ASSERT_KINJO_OK(kinjo::SetArrowThreads(1));
+  EXPECT_EQ(arrow::GetCpuThreadPoolCapacity(), 1);
+  EXPECT_EQ(arrow::io::GetIOThreadPoolCapacity(), 2);
+  for (const int64_t wrong : {int64_t{0}, int64_t{-1}, int64_t{1} << 40}) {
+    const auto refused = kinjo::SetArrowThreads(wrong);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, KINJO_ERROR_INVALID);
+    EXPECT_NE(refused.error().message.find(std::to_string(wrong)), std::string::npos);
+  }
+  ASSERT_TRUE(arrow::SetCpuThreadPoolCapacity(before).ok());
+  ASSERT_TRUE(arrow::io::SetIOThreadPoolCapacity(io_before).ok());
 }
 
 TEST(Join, IsExportedAsAnArrowStream) {

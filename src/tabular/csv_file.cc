@@ -7,20 +7,19 @@
 #include "arrow/csv/options.h"
 #include "arrow/csv/reader.h"
 #include "arrow/type.h"
+#include "tabular/text_file.h"
 #include "tabular/vector_text.h"
 
 namespace kinjo::tabular {
 
 namespace {
 
-constexpr int32_t kBlockBytes = 4 << 20;  // types are guessed from the first; no row may be longer
-
 arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> OpenReader(
     const io::Location& location, std::shared_ptr<arrow::io::InputStream> input,
     const arrow::FieldVector& fields, const std::set<std::string>& vectors) {
   auto read = arrow::csv::ReadOptions::Defaults();
   read.use_threads = false;
-  read.block_size = kBlockBytes;
+  read.block_size = kTextBlockBytes;
   auto parse = arrow::csv::ParseOptions::Defaults();
   parse.newlines_in_values = true;
   auto convert = arrow::csv::ConvertOptions::Defaults();
@@ -80,17 +79,19 @@ class VectorsReader final : public arrow::RecordBatchReader {
   int64_t first_row_ = 1;
 };
 
-class CsvFile final : public TableFile {
+class CsvFile final : public TextFile {
  public:
+  explicit CsvFile(io::Location location) : TextFile(std::move(location)) {}
+
   static arrow::Result<std::shared_ptr<TableFile>> Open(const io::Location& location) {
-    auto file = std::make_shared<CsvFile>();
-    file->location_ = location;
-    file->schema_ = arrow::schema({});
+    auto file = std::make_shared<CsvFile>(location);
     ARROW_ASSIGN_OR_RAISE(auto input, OpenInput(location));
     auto size = input->GetSize();
     if (!size.ok()) return FileError(size.status(), location.uri, base::ErrorCode::kInvalid);
-    file->is_empty_ = *size == 0;
-    if (file->is_empty_) return file;
+    if (*size == 0) {
+      file->SetEmpty();
+      return file;
+    }
     ARROW_ASSIGN_OR_RAISE(auto reader, OpenReader(location, std::move(input), {}, {}));
     std::shared_ptr<arrow::RecordBatch> first;
     ARROW_RETURN_NOT_OK(
@@ -103,34 +104,21 @@ class CsvFile final : public TableFile {
       if (!HoldsVectors(cells)) continue;
       fields[i] = fields[i]->WithType(arrow::list(arrow::float32()));
     }
-    file->schema_ = arrow::schema(std::move(fields));
+    file->SetSchema(arrow::schema(std::move(fields)));
     return file;
   }
 
-  const std::string& uri() const override { return location_.uri; }
-  const std::shared_ptr<arrow::Schema>& schema() const override { return schema_; }
-  std::optional<int64_t> num_rows() const override {
-    return is_empty_ ? std::optional<int64_t>(0) : std::nullopt;
-  }
-
-  arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> Read(const arrow::FieldVector& fields,
-                                                                int64_t) override {
-    // Without any column the rows are still to be counted: read one for that.
-    const arrow::FieldVector wanted =
-        fields.empty() ? arrow::FieldVector{schema_->field(0)} : fields;
+ private:
+  arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> ReadFields(
+      const arrow::FieldVector& wanted) override {
     std::set<std::string> vectors;
     for (const auto& field : wanted) {
       if (field->type()->id() == arrow::Type::LIST) vectors.insert(field->name());
     }
-    ARROW_ASSIGN_OR_RAISE(auto input, OpenInput(location_));
-    ARROW_ASSIGN_OR_RAISE(auto reader, OpenReader(location_, std::move(input), wanted, vectors));
+    ARROW_ASSIGN_OR_RAISE(auto input, OpenInput(location()));
+    ARROW_ASSIGN_OR_RAISE(auto reader, OpenReader(location(), std::move(input), wanted, vectors));
     return std::make_shared<VectorsReader>(std::move(reader), std::move(vectors), uri());
   }
-
- private:
-  io::Location location_;
-  std::shared_ptr<arrow::Schema> schema_;
-  bool is_empty_ = false;
 };
 
 }  // namespace

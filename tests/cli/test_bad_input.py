@@ -37,6 +37,12 @@ def fails(kinjo, tmp_path):
     return run
 
 
+def test_an_empty_output_names_the_flag(kinjo, tables):
+    done = kinjo("join", "--left", tables / "left.parquet", "--right", tables / "plain.lance",
+                 "-o", "", exit_code=2)
+    assert done.stderr.startswith("kinjo: join: --output is empty; name a file, or - for standard")
+
+
 def sides(tables):
     return "--left", tables / "left.parquet", "--right", tables / "right.lance"
 

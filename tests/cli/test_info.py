@@ -66,6 +66,57 @@ def test_partial_coverage(kinjo, tmp_path):
     assert "not the fragments 1" in kinjo("info", path, "--index", "flat_idx").stdout
 
 
+def test_an_index_that_covers_nothing(kinjo, tmp_path):
+    path = tmp_path / "replaced.lance"
+    dataset = lance.write_dataset(word_table(600, seed=1), path)
+    dataset.create_index("vec", "IVF_FLAT", name="flat_idx", num_partitions=4, metric="l2")
+    dataset.delete("id >= 0")
+    assert "all rows" in kinjo("info", path).stdout
+    lance.write_dataset(word_table(500, seed=2), path, mode="append")
+    text = kinjo("info", path).stdout
+    assert re.search(r"  0 of 500 rows +not usable: it covers no fragment of this version$", text,
+                     re.MULTILINE)
+    assert "covers 0 of 500 rows" in kinjo("info", path, "--index", "flat_idx").stdout
+
+
+def test_tags(kinjo, tmp_path):
+    path = tmp_path / "tagged.lance"
+    make_tagged(path)
+    for flags in ([], ["--versions"]):
+        text = kinjo("info", path, *flags).stdout
+        assert re.search(r"^  first +1$", text, re.MULTILINE)
+        assert re.search(r"^  work_tag +1 +of branch work$", text, re.MULTILINE)
+    tags = json.loads(kinjo("info", path, "--json").stdout)["tags"]
+    assert tags[0] == {"name": "first", "version": 1, "branch": ""}
+    assert [tag["name"] for tag in tags] == ["first", "second", "work_tag"]
+
+
+def make_tagged(path):
+    """Three rows in version 1 (first), five in version 2 (second), and a tag on a branch."""
+    dataset = lance.write_dataset(word_table(3, seed=1), path)
+    dataset.tags.create("first", 1)
+    dataset = lance.write_dataset(word_table(2, seed=2), path, mode="append")
+    dataset.tags.create("second", 2)
+    tag = {"branch": "work", "version": 1, "manifestSize": 1, "metadata": {}}
+    (path / "_refs" / "tags" / "work_tag.json").write_text(json.dumps(tag))
+    return path
+
+
+def test_joins_read_tagged_versions(kinjo, tables, tmp_path):
+    right = make_tagged(tmp_path / "tagged.lance")
+
+    def rows(version, exit_code=0):
+        done = kinjo("join", "--left", tables / "left.parquet", "--right", right, "-k", 100,
+                     "--right-version", version, "--format", "jsonl", exit_code=exit_code)
+        return done.stderr if exit_code else len(done.stdout.splitlines()) // 200
+
+    assert [rows("first"), rows("second"), rows(1), rows(2)] == [3, 5, 3, 5]
+    assert "has no tag 'third'; it has first, second, work_tag" in rows("third", exit_code=1)
+    assert "version 1 of the branch work" in rows("work_tag", exit_code=1)
+    assert "has no version 9" in rows(9, exit_code=1)
+    assert "--right-version is empty" in rows("", exit_code=2)
+
+
 def test_this_machine(kinjo):
     text = kinjo("info", "--cpu").stdout
     machine = json.loads(kinjo("info", "--cpu", "--json").stdout)

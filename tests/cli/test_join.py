@@ -149,6 +149,24 @@ def test_skipped_and_short_rows_are_told(kinjo, tables, tmp_path):
                  "-o", tmp_path / "out.parquet")
     assert "2 left rows skipped (1 with a null vector, 1 with a NaN" in done.stderr
     assert "with fewer than k matches" in done.stderr
+    assert "cut by" not in done.stderr
+
+
+def test_rows_that_a_cap_cut_are_told_with_the_cap(join, tmp_path):
+    out = tmp_path / "out.parquet"
+    done = join("--nprobes", 1, "-k", 2000, "-o", out)
+    assert "200 left rows with fewer than k matches, 200 of them cut by --nprobes\n" in done.stderr
+    done = join("--nprobes", 1, "-k", 2000, "--json", "-o", out)
+    assert json.loads(done.stderr)["capped_rows"] == 200
+    done = join("--distance-range", "0,0.1", "--index", "never", "-o", out)
+    assert "cut by --distance-range\n" in done.stderr
+
+
+def test_the_closing_line_names_the_metric(join, tmp_path):
+    out = tmp_path / "out.parquet"
+    assert ", through index vec_idx, metric l2, approximate distances" in join("-o", out).stderr
+    done = join("--metric", "cosine", "-o", out)
+    assert ", exact path, metric cosine" in done.stderr
 
 
 def test_the_report_as_json(join, tmp_path):

@@ -12,6 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 HEADERS = ROOT / "include"
+SANITIZERS = {"__asan_init": "address,undefined", "__tsan_init": "thread"}
 
 
 @pytest.fixture(scope="session")
@@ -37,12 +38,13 @@ def test_has_a_versioned_name(library):
     assert re.search(r"SONAME.*\[libkinjo\.so\.\d+\]", dynamic.stdout)
 
 
-def compile_example(library, compiler, standard, source, program):
+def compile_example(library, compiler, standard, source, program, flags=None):
+    flags = flags or [f"-I{HEADERS}", f"-L{library.parent}", "-lkinjo"]
     command = [shutil.which(compiler) or pytest.fail(f"no {compiler}"), f"-std={standard}",
-               "-pedantic", "-Wall", "-Wextra", "-Werror", f"-I{HEADERS}", source,
-               f"-L{library.parent}", "-lkinjo", f"-Wl,-rpath,{library.parent}", "-o", program]
+               "-pedantic", "-Wall", "-Wextra", "-Werror", source, *flags,
+               f"-Wl,-rpath,{library.parent}", "-o", program]
     undefined = symbols(library, "--undefined-only")
-    for symbol, sanitizers in {"__asan_init": "address,undefined", "__tsan_init": "thread"}.items():
+    for symbol, sanitizers in SANITIZERS.items():
         if symbol in undefined:
             command.append(f"-fsanitize={sanitizers}")
     # What the library itself needs is found by its own run path.
@@ -65,6 +67,61 @@ def test_the_c_example(library, tables, tmp_path):
     assert lines[0] == "query\trank\trow id\tdistance"
     assert len(lines) == 1 + 3 * 3000
     assert re.fullmatch(r"0\t1\t\d+\t\S+", lines[1])
+
+
+@pytest.fixture(scope="session")
+def installed(library, tmp_path_factory):
+    """The prefix of a fresh installation of the build under test."""
+    prefix = tmp_path_factory.mktemp("installed")
+    build = library.parent.parent.parent
+    command = ["cmake", "--install", build, "--prefix", prefix]
+    subprocess.run(list(map(str, command)), check=True, stdout=subprocess.DEVNULL)
+    return prefix
+
+
+def test_an_installed_tree_holds_what_others_build_with(installed):
+    files = {str(path.relative_to(installed)) for path in installed.rglob("*.*")}
+    assert {"include/kinjo/kinjo.h", "include/kinjo/kinjo.hpp", "include/kinjo/arrow_c_abi.h",
+            "lib/libkinjo.so", "lib/pkgconfig/kinjo.pc"} <= files
+    done = subprocess.run([installed / "bin" / "kinjo", "--version"], capture_output=True, text=True,
+                          check=True)
+    assert done.stdout.startswith("kinjo ")
+
+
+def test_a_program_built_by_pkg_config(installed, tables, tmp_path):
+    # Somewhere else: the tree may be moved after it was installed.
+    moved = tmp_path / "moved"
+    shutil.copytree(installed, moved, symlinks=True)
+    done = subprocess.run(["pkg-config", "--cflags", "--libs", "kinjo"], capture_output=True,
+                          text=True, check=True,
+                          env=os.environ | {"PKG_CONFIG_PATH": str(moved / "lib" / "pkgconfig")})
+    program = tmp_path / "nearest"
+    compile_example(moved / "lib" / "libkinjo.so", "gcc", "c99", ROOT / "examples/c/nearest.c",
+                    program, done.stdout.split())
+    right = tables / "right.lance"
+    assert len(run_example(program, right, right, "vec").splitlines()) == 1 + 3 * 3000
+
+
+def test_a_program_built_by_cmake(installed, tables, tmp_path, library):
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.24)\nproject(user CXX)\n"
+        "find_package(Kinjo 0.1 REQUIRED CONFIG)\n"
+        f"add_executable(program {ROOT / 'examples/cpp/neighbours_to_parquet.cc'})\n"
+        "target_compile_features(program PRIVATE cxx_std_17)\n"
+        "target_link_libraries(program PRIVATE Kinjo::kinjo)\n"
+        "target_link_options(program PRIVATE LINKER:--allow-shlib-undefined)\n"
+    )
+    flags = [f"-fsanitize={names}" for symbol, names in SANITIZERS.items()
+             if symbol in symbols(library, "--undefined-only")]
+    configure = ["cmake", "-S", source, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={installed}",
+                 f"-DCMAKE_CXX_FLAGS={' '.join(flags)}"]
+    for command in (configure, ["cmake", "--build", tmp_path / "build"]):
+        subprocess.run(list(map(str, command)), check=True, stdout=subprocess.DEVNULL)
+    text = run_example(tmp_path / "build" / "program", tables / "left.parquet",
+                       tables / "right.lance", "vec", tmp_path / "out.parquet")
+    assert "1000 rows from 200 left rows" in text
 
 
 @pytest.mark.parametrize("standard", ["c++17", "c++20"])
