@@ -13,19 +13,38 @@ void AppendEntries(const PlanNode::Entries& entries, std::string* out) {
   }
 }
 
-void AppendNode(const PlanNode& node, PlanText text, int depth, std::string* out) {
-  const std::string indent(static_cast<size_t>(depth) * 2, ' ');
-  *out += indent + node.name;
+/// "Name: a=1, b=2, metrics=[...]".
+std::string OneLine(const PlanNode& node, PlanText text) {
+  std::string line = node.name;
   if (!node.fields.empty()) {
-    *out += ": ";
-    AppendEntries(node.fields, out);
+    line += ": ";
+    AppendEntries(node.fields, &line);
   }
   if (text.metrics && !node.metrics.empty()) {
-    *out += node.fields.empty() ? ": metrics=[" : ", metrics=[";
-    AppendEntries(node.metrics, out);
-    *out += "]";
+    line += node.fields.empty() ? ": metrics=[" : ", metrics=[";
+    AppendEntries(node.metrics, &line);
+    line += "]";
   }
-  *out += "\n";
+  return line + "\n";
+}
+
+/// The name, then each field, then the metrics.
+std::string FieldLines(const PlanNode& node, PlanText text, const std::string& indent) {
+  std::string lines = node.name + "\n";
+  for (const auto& [key, value] : node.fields) {
+    lines.append(indent).append(key).append("=").append(value).append("\n");
+  }
+  if (text.metrics && !node.metrics.empty()) {
+    lines += indent + "metrics=[";
+    AppendEntries(node.metrics, &lines);
+    lines += "]\n";
+  }
+  return lines;
+}
+
+void AppendNode(const PlanNode& node, PlanText text, int depth, std::string* out) {
+  const std::string indent(static_cast<size_t>(depth) * 2, ' ');
+  *out += indent + (text.field_lines ? FieldLines(node, text, indent) : OneLine(node, text));
   if (text.details) {
     for (const auto& [key, value] : node.details)
       out->append(indent).append("  · ").append(key).append(": ").append(value).append("\n");

@@ -23,9 +23,11 @@ struct PlanNode {
 struct PlanText {
   bool details = false;
   bool metrics = false;
+  bool field_lines = false;  ///< the tree form: each field, and the metrics, on a line of its own
 };
 
-/// The tree as text: an operator a line, inputs indented by two spaces, a newline at the end.
+/// The tree as text: an operator a line (but for the tree form), inputs indented by two spaces, a
+/// newline at the end.
 std::string RenderPlan(const PlanNode& root, PlanText text);
 
 }  // namespace kinjo::exec
