@@ -63,4 +63,15 @@ arrow::Result<std::vector<format::Tag>> Dataset::ListTags() const {
   return std::vector<format::Tag>();
 }
 
+const std::vector<ScalarIndexInfo>& Dataset::scalar_indexes() const {
+  static const std::vector<ScalarIndexInfo> kNone;
+  return kNone;
+}
+
+arrow::Result<std::shared_ptr<ScalarSegment>> Dataset::OpenScalarSegment(
+    const ScalarIndexInfo& index, size_t segment) {
+  return base::NotFound(uri(), " has no segment ", segment, " of a scalar index '", index.name,
+                        "'");
+}
+
 }  // namespace kinjo::dataset

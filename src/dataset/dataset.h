@@ -24,6 +24,7 @@ class IvfSegment;
 namespace kinjo::dataset {
 
 class RowMask;
+class ScalarSegment;
 
 /// (fragment id << 32) | physical row offset.
 using RowAddress = uint64_t;
@@ -47,6 +48,8 @@ struct IndexSegmentInfo {
   std::string uuid;
   uint64_t dataset_version = 0;
   std::vector<uint64_t> fragment_ids;  ///< covered and still in the snapshot, rising
+  /// Its row ids are row addresses, also where the dataset has stable row ids.
+  bool lists_addresses = false;
 };
 
 /// One vector index: all segments that share a name.
@@ -55,6 +58,19 @@ struct IndexInfo {
   std::string column;  ///< dotted path
   std::string type;    ///< "IVF_PQ", ...; from the index files when the manifest doesn't say
   std::string metric;  ///< "l2", ...
+  std::vector<IndexSegmentInfo> segments;
+  /// Why this build can't use it; empty when it can.
+  std::string unusable_reason;
+};
+
+enum class ScalarIndexKind : uint8_t { kBtree, kBitmap };
+
+/// One scalar index of a kind that this build reads: all segments that share a name.
+struct ScalarIndexInfo {
+  std::string name;
+  std::string column;  ///< dotted path
+  int32_t field_id = -1;
+  ScalarIndexKind kind = ScalarIndexKind::kBtree;
   std::vector<IndexSegmentInfo> segments;
   /// Why this build can't use it; empty when it can.
   std::string unusable_reason;
@@ -118,6 +134,12 @@ class Dataset {
   /// Opens one segment's files. Cached: the same segment is opened once.
   virtual arrow::Result<std::shared_ptr<index::IvfSegment>> OpenSegment(const IndexInfo& index,
                                                                         size_t segment) = 0;
+
+  /// The scalar indexes that may answer filters, in manifest order. A dataset may have none.
+  virtual const std::vector<ScalarIndexInfo>& scalar_indexes() const;
+  /// Opens one segment's files.
+  virtual arrow::Result<std::shared_ptr<ScalarSegment>> OpenScalarSegment(
+      const ScalarIndexInfo& index, size_t segment);
 
   /// Turns index row ids into addresses of live rows: entry i becomes the address of row_ids[i]
   /// when that row is live and lies in one of the segment's fragments, else kDeadRow. (With stable

@@ -1,12 +1,12 @@
 #include "dataset/index_list.h"
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 #include <string_view>
 #include <utility>
 
 #include "arrow/type.h"
+#include "dataset/index_entry.h"
 #include "format/index_file/index_files.h"
 #include "format/proto/table_messages.h"
 #include "format/schema.h"
@@ -14,7 +14,6 @@
 namespace kinjo::dataset {
 namespace {
 
-constexpr char kFragmentReuse[] = "__lance_frag_reuse";
 constexpr std::string_view kVectorDetails = "vectorindexdetails";
 constexpr int32_t kNewestIndexVersion = 2;
 /// By the numbers of VectorIndexDetails.metric_type.
@@ -27,13 +26,7 @@ struct Judgement {
   std::string unusable_reason;
 };
 
-bool HasVectorDetails(const format::IndexEntry& entry) {
-  const auto same = [](char a, char b) {
-    return std::tolower(static_cast<unsigned char>(a)) == static_cast<unsigned char>(b);
-  };
-  const std::string type = entry.details_type.value_or("");
-  return std::equal(type.begin(), type.end(), kVectorDetails.begin(), kVectorDetails.end(), same);
-}
+bool HasVectorDetails(const format::IndexEntry& entry) { return HasDetails(entry, kVectorDetails); }
 
 std::string TypeName(const format::proto::VectorIndexDetailsMessage& details) {
   using Quantizer = format::proto::VectorIndexDetailsMessage::Quantizer;
@@ -49,16 +42,6 @@ std::string TypeName(const format::proto::VectorIndexDetailsMessage& details) {
       return prefix + "FLAT";
     case Quantizer::kUnknown:
       return {};
-  }
-  return {};
-}
-
-/// Dotted path of the field with this id; "" when there is none.
-std::string PathOf(const std::vector<format::Field>& fields, int32_t id) {
-  for (const format::Field& field : fields) {
-    if (field.id == id) return field.name;
-    const std::string below = PathOf(field.children, id);
-    if (!below.empty()) return field.name + "." + below;
   }
   return {};
 }
@@ -95,18 +78,10 @@ class Lister {
 
   IndexList Run() {
     for (const format::IndexEntry& entry : manifest_.indexes) {
-      if (entry.name.starts_with("__lance_")) {
-        stale_ = stale_ || entry.name == kFragmentReuse;
-      } else if (IsVectorIndex(entry)) {
-        Add(entry);
-      }
+      if (!entry.name.starts_with(kSystemIndexPrefix) && IsVectorIndex(entry)) Add(entry);
     }
-    if (stale_ || manifest_.tagged_fragment_reuse) {
-      for (IndexInfo& index : list_.indexes) {
-        index.unusable_reason =
-            "fragments were compacted with a deferred index remap, so its row addresses are stale; "
-            "optimize the dataset's indexes";
-      }
+    if (HasStaleIndexes(manifest_)) {
+      for (IndexInfo& index : list_.indexes) index.unusable_reason = kStaleIndexReason;
     }
     for (IndexInfo& index : list_.indexes) {
       if (index.unusable_reason.empty() && LeavesAllRowsOut(index)) {
@@ -142,7 +117,7 @@ class Lister {
   void Add(const format::IndexEntry& entry) {
     const Judgement judgement = Judge(entry);
     const std::string column =
-        entry.fields.empty() ? "" : PathOf(manifest_.schema.fields, entry.fields.front());
+        entry.fields.empty() ? "" : PathOfField(manifest_.schema.fields, entry.fields.front());
     auto index = std::find_if(list_.indexes.begin(), list_.indexes.end(),
                               [&](const IndexInfo& info) { return info.name == entry.name; });
     if (index == list_.indexes.end()) {
@@ -157,7 +132,7 @@ class Lister {
     IndexSegmentInfo segment;
     segment.uuid = entry.uuid;
     segment.dataset_version = entry.dataset_version;
-    segment.fragment_ids = LiveFragments(entry);
+    segment.fragment_ids = CoveredFragments(entry, fragments_);
     std::set<uint64_t>& claimed = claimed_[entry.name];
     for (const uint64_t id : segment.fragment_ids) {
       if (!claimed.insert(id).second && reason.empty()) {
@@ -166,17 +141,6 @@ class Lister {
     }
     index->segments.push_back(std::move(segment));
     if (index->unusable_reason.empty()) index->unusable_reason = std::move(reason);
-  }
-
-  std::vector<uint64_t> LiveFragments(const format::IndexEntry& entry) const {
-    std::vector<uint64_t> ids;
-    if (!entry.fragments.has_value()) return ids;
-    for (const Fragment* fragment : fragments_.fragments()) {
-      if (entry.fragments->Contains(static_cast<uint32_t>(fragment->id()))) {
-        ids.push_back(fragment->id());
-      }
-    }
-    return ids;
   }
 
   Judgement Judge(const format::IndexEntry& entry) {
@@ -192,11 +156,9 @@ class Lister {
     if (!judgement.unusable_reason.empty()) return judgement;
     if (judgement.type.empty()) TellTypeFromFiles(*folder, &judgement);
     if (!judgement.unusable_reason.empty()) return judgement;
-    if (judgement.type != "IVF_FLAT" && judgement.type != "IVF_PQ") {
-      judgement.unusable_reason =
-          base::Concat("its type is ", judgement.type, ", this build searches IVF_FLAT and IVF_PQ");
-    } else if (judgement.metric == "hamming") {
-      judgement.unusable_reason = "its metric is hamming, this build searches l2, cosine and dot";
+    if (!format::ParseIndexKind(judgement.type).has_value()) {
+      judgement.unusable_reason = base::Concat("its type is ", judgement.type,
+                                               ", this build searches ", format::IndexTypeNames());
     }
     return judgement;
   }
@@ -244,7 +206,6 @@ class Lister {
   const std::shared_ptr<io::IoCounters>& counters_;
   IndexList list_;
   std::map<std::string, std::set<uint64_t>> claimed_;  ///< fragments by index name
-  bool stale_ = false;
 };
 
 }  // namespace

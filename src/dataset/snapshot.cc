@@ -9,6 +9,7 @@
 #include "arrow/array/util.h"
 #include "arrow/util/key_value_metadata.h"
 #include "dataset/fragment_scan.h"
+#include "dataset/scalar_segment.h"
 #include "format/index_file/index_files.h"
 #include "format/schema.h"
 #include "index/ivf_segment.h"
@@ -83,11 +84,14 @@ arrow::Result<std::shared_ptr<Snapshot>> Snapshot::Make(io::Location root,
                                          snapshot->table_, snapshot->counters_);
   for (const IndexInfo& index : snapshot->indexes_.indexes) {
     for (const IndexSegmentInfo& segment : index.segments) {
-      FragmentTable cover;
-      const FragmentTable* made = snapshot->CoverOf(segment, &cover);
-      if (made == &cover) snapshot->covers_.emplace(segment.uuid, std::move(cover));
+      snapshot->KeepCover(segment);
       snapshot->open_indexes_.try_emplace(segment.uuid);
     }
+  }
+  snapshot->scalar_indexes_ =
+      ListScalarIndexes(snapshot->manifest_, snapshot->locations_, snapshot->table_);
+  for (const ScalarIndexInfo& index : snapshot->scalar_indexes_.indexes) {
+    for (const IndexSegmentInfo& segment : index.segments) snapshot->KeepCover(segment);
   }
   return snapshot;
 }
@@ -219,6 +223,30 @@ arrow::Result<std::shared_ptr<index::IvfSegment>> Snapshot::OpenSegment(const In
   return entry->second.segment;
 }
 
+arrow::Result<std::shared_ptr<ScalarSegment>> Snapshot::OpenScalarSegment(
+    const ScalarIndexInfo& index, size_t segment) {
+  if (segment >= index.segments.size()) {
+    return base::Internal("index '", index.name, "' has no segment ", segment);
+  }
+  const auto folder = scalar_indexes_.folders.find(index.segments[segment].uuid);
+  if (folder == scalar_indexes_.folders.end()) {
+    return base::NotFound("version ", version(), " of ", uri(), " has no index segment ",
+                          index.segments[segment].uuid);
+  }
+  if (index.kind == ScalarIndexKind::kBtree) {
+    ARROW_ASSIGN_OR_RAISE(auto file, format::BtreeFile::Open(folder->second, counters_));
+    return MakeBtreeSegment(std::move(file));
+  }
+  ARROW_ASSIGN_OR_RAISE(auto file, format::BitmapFile::Open(folder->second, counters_));
+  return MakeBitmapSegment(std::move(file));
+}
+
+void Snapshot::KeepCover(const IndexSegmentInfo& segment) {
+  FragmentTable cover;
+  const FragmentTable* made = CoverOf(segment, &cover);
+  if (made == &cover) covers_.emplace(segment.uuid, std::move(cover));
+}
+
 const FragmentTable* Snapshot::CoverOf(const IndexSegmentInfo& segment, FragmentTable* made) const {
   const auto ready = covers_.find(segment.uuid);
   if (ready != covers_.end()) return &ready->second;
@@ -237,7 +265,7 @@ arrow::Status Snapshot::ResolveRowIds(const IndexSegmentInfo& segment,
   if (row_ids.size() != addresses.size()) {
     return base::Internal(row_ids.size(), " row ids but room for ", addresses.size(), " addresses");
   }
-  if (stable_ids_ != nullptr) {
+  if (stable_ids_ != nullptr && !segment.lists_addresses) {
     ARROW_RETURN_NOT_OK(stable_ids_->Find(row_ids, addresses));
   } else if (row_ids.data() != addresses.data()) {
     std::copy(row_ids.begin(), row_ids.end(), addresses.begin());

@@ -15,6 +15,7 @@
 #include "dataset/fragment.h"
 #include "dataset/index_list.h"
 #include "dataset/row_lookup.h"
+#include "dataset/scalar_index_list.h"
 #include "format/table/manifest.h"
 
 namespace kinjo::dataset {
@@ -48,6 +49,12 @@ class Snapshot final : public Dataset, public std::enable_shared_from_this<Snaps
   arrow::Result<std::shared_ptr<index::IvfSegment>> OpenSegment(const IndexInfo& index,
                                                                 size_t segment) override;
 
+  const std::vector<ScalarIndexInfo>& scalar_indexes() const override {
+    return scalar_indexes_.indexes;
+  }
+  arrow::Result<std::shared_ptr<ScalarSegment>> OpenScalarSegment(const ScalarIndexInfo& index,
+                                                                  size_t segment) override;
+
   arrow::Status ResolveRowIds(const IndexSegmentInfo& segment, std::span<const uint64_t> row_ids,
                               std::span<RowAddress> addresses) const override;
   arrow::Status RowIds(std::span<const RowAddress> addresses,
@@ -62,6 +69,7 @@ class Snapshot final : public Dataset, public std::enable_shared_from_this<Snaps
   Snapshot() = default;
   arrow::Status OpenFragments();
   void BuildArrowSchema();
+  void KeepCover(const IndexSegmentInfo& segment);
   /// The covered fragments of a segment, as a table. Segments of this snapshot have theirs ready.
   const FragmentTable* CoverOf(const IndexSegmentInfo& segment, FragmentTable* made) const;
 
@@ -77,6 +85,7 @@ class Snapshot final : public Dataset, public std::enable_shared_from_this<Snaps
   FragmentTable table_;
   std::unique_ptr<StableRowIds> stable_ids_;  ///< null without stable row ids
   IndexList indexes_;
+  ScalarIndexList scalar_indexes_;
   std::map<std::string, FragmentTable> covers_;    ///< by segment UUID
   std::map<std::string, OpenIndex> open_indexes_;  ///< by segment UUID; entries are fixed
 };

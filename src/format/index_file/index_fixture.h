@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "arrow/array.h"
+#include "arrow/array/concatenate.h"
 #include "format/file/lance_file.h"
 
 namespace kinjo::format {
@@ -52,8 +53,13 @@ class MemoryLanceFile final : public LanceFile {
                                                         const ColumnMap& columns,
                                                         std::span<const RowRange> ranges) override {
     const auto& array = arrays_.at(columns.at(field.id));
-    return array->Slice(static_cast<int64_t>(ranges[0].begin),
-                        static_cast<int64_t>(ranges[0].end - ranges[0].begin));
+    arrow::ArrayVector pieces;
+    for (const RowRange& range : ranges) {
+      pieces.push_back(array->Slice(static_cast<int64_t>(range.begin),
+                                    static_cast<int64_t>(range.end - range.begin)));
+    }
+    if (pieces.size() == 1) return pieces.front();
+    return arrow::Concatenate(pieces);
   }
   arrow::Result<std::vector<std::string>> DescribePages(uint32_t) override {
     return std::vector<std::string>{};

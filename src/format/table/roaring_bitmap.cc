@@ -36,4 +36,17 @@ bool RoaringBitmap::ForEach(const std::function<bool(uint32_t)>& visit) const {
                          const_cast<void*>(static_cast<const void*>(&visit)));
 }
 
+bool RoaringBitmap::ForEachBlock(
+    const std::function<bool(std::span<const uint32_t>)>& visit) const {
+  constexpr uint32_t kBlock = 4096;
+  uint32_t block[kBlock];
+  roaring_uint32_iterator_t values;
+  roaring_init_iterator(holder_->bitmap, &values);
+  while (values.has_value) {
+    const uint32_t count = roaring_read_uint32_iterator(&values, block, kBlock);
+    if (!visit({block, count})) return false;
+  }
+  return true;
+}
+
 }  // namespace kinjo::format

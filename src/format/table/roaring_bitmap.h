@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 
 namespace kinjo::format {
@@ -18,6 +19,8 @@ class RoaringBitmap {
   bool Contains(uint32_t value) const;
   /// Calls visit(value) for every value until it gives false; false when it did.
   bool ForEach(const std::function<bool(uint32_t)>& visit) const;
+  /// Calls visit with the values in blocks, rising, until it gives false; false when it did.
+  bool ForEachBlock(const std::function<bool(std::span<const uint32_t>)>& visit) const;
 
  private:
   struct Holder;
