@@ -6,7 +6,6 @@
 #include "arrow/array/builder_base.h"
 #include "arrow/compute/api_scalar.h"
 #include "arrow/compute/expression.h"
-#include "arrow/util/checked_cast.h"
 #include "predicate/evaluate.h"
 #include "predicate/literal_fit.h"
 #include "predicate/position_error.h"
@@ -14,8 +13,6 @@
 namespace kinjo::predicate {
 
 namespace {
-
-using arrow::internal::checked_cast;
 
 ExpressionKind Mirrored(ExpressionKind kind) {
   switch (kind) {
@@ -38,7 +35,7 @@ bool IsAbove(ExpressionKind kind) {
 
 /// `always` for every value, null for null.
 arrow::Result<Operand> Constantly(bool always, const Operand& value, int64_t position) {
-  const TypePtr type = arrow::boolean();
+  const TypePtr& type = arrow::boolean();
   ARROW_ASSIGN_OR_RAISE(Operand test,
                         MakeNode(ExpressionKind::kIsNull, type, {value.expression}, position));
   if (always) {
@@ -103,7 +100,7 @@ arrow::Result<Operand> BindComparison(ExpressionKind kind, const Operand& left,
 }
 
 arrow::Result<Operand> BindSame(const Operand& left, const Operand& right, int64_t position) {
-  const TypePtr type = arrow::boolean();
+  const TypePtr& type = arrow::boolean();
   const auto is_null = [&](const Operand& operand) {
     return MakeNode(ExpressionKind::kIsNull, type, {operand.expression}, position);
   };
@@ -111,7 +108,7 @@ arrow::Result<Operand> BindSame(const Operand& left, const Operand& right, int64
   if (IsNullType(right)) return is_null(left);
   ARROW_ASSIGN_OR_RAISE(const Operand equal,
                         BindComparison(ExpressionKind::kEqual, left, right, position));
-  ARROW_ASSIGN_OR_RAISE(const Operand surely,
+  ARROW_ASSIGN_OR_RAISE(Operand surely,
                         MakeNode(ExpressionKind::kIsTrue, type, {equal.expression}, position));
   if (left.is_literal() || right.is_literal()) return surely;
   ARROW_ASSIGN_OR_RAISE(const Operand left_null, is_null(left));

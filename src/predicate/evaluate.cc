@@ -119,8 +119,8 @@ class Evaluation {
 
   arrow::Result<Datum> Value(const Expression& node) {
     if (node.kind == ExpressionKind::kColumn) {
-      ARROW_ASSIGN_OR_RAISE(auto column, columns_->Get(node));
-      return Datum(std::move(column));
+      ARROW_ASSIGN_OR_RAISE(const auto column, columns_->Get(node));
+      return Datum(column);
     }
     if (node.kind == ExpressionKind::kAnd || node.kind == ExpressionKind::kOr) return Logic(node);
     std::vector<Datum> inputs;
@@ -149,7 +149,7 @@ class Evaluation {
   /// The input's values where `known` isn't false (AND) or true (OR); what is elsewhere decides
   /// nothing any more.
   arrow::Result<Datum> WhereUndecided(const Expression& input, const Datum& known, bool is_and) {
-    const Datum decided(Boolean(!is_and));
+    Datum decided(Boolean(!is_and));
     Datum open = known;
     if (!is_and) {
       ARROW_ASSIGN_OR_RAISE(open, CallArrow("invert", {known}));
@@ -165,7 +165,7 @@ class Evaluation {
     if (count == 0) return decided;
     if (count == flags.length()) return Value(input);
     BatchColumns open_rows(columns_, flags);
-    ARROW_ASSIGN_OR_RAISE(const Datum values, Evaluation(&open_rows).Value(input));
+    ARROW_ASSIGN_OR_RAISE(Datum values, Evaluation(&open_rows).Value(input));
     if (values.is_scalar()) return values;
     return Scattered(*values.make_array(), flags, !is_and);
   }
@@ -188,8 +188,8 @@ class Evaluation {
         ++next;
       }
     }
-    ARROW_ASSIGN_OR_RAISE(auto scattered, builder.Finish());
-    return Datum(std::move(scattered));
+    ARROW_ASSIGN_OR_RAISE(const auto scattered, builder.Finish());
+    return Datum(scattered);
   }
 
   BatchColumns* columns_;

@@ -361,8 +361,9 @@ arrow::Result<Datum> ApplyFunction(const Expression& node, const std::vector<Dat
     case Shape::kListValues: {
       const auto search = node.function == "array_has_all" ? ListSearch::kAll : ListSearch::kAny;
       if (inputs[0].is_scalar()) return Datum(arrow::MakeNullScalar(arrow::boolean()));
-      ARROW_ASSIGN_OR_RAISE(auto found, SearchLists(*inputs[0].make_array(), node.values, search));
-      return Datum(std::move(found));
+      ARROW_ASSIGN_OR_RAISE(const auto found,
+                            SearchLists(*inputs[0].make_array(), node.values, search));
+      return Datum(found);
     }
     default:
       break;

@@ -19,10 +19,11 @@ constexpr int64_t kNanosOfSecond = 1'000'000'000;
 /// Reads exactly `count` digits off the front.
 bool TakeNumber(std::string_view* text, size_t count, int* value) {
   if (text->size() < count) return false;
-  const char* end = text->data() + count;
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  if (!std::all_of(text->data(), end, is_digit)) return false;
-  std::from_chars(text->data(), end, *value);
+  *value = 0;
+  for (const char c : text->substr(0, count)) {
+    if (c < '0' || c > '9') return false;
+    *value = *value * 10 + (c - '0');
+  }
   text->remove_prefix(count);
   return true;
 }
