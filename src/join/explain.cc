@@ -68,7 +68,7 @@ PlanNode IndexNode(const JoinPlan& plan, const JoinReport* report) {
   batch.fields = {{"name", chosen.info.name},
                   {"type", chosen.info.type},
                   {"metric", chosen.info.metric},
-                  {"k", base::Concat(plan.candidates)},
+                  {"k", base::Concat(plan.multivector() ? plan.wanted : plan.candidates)},
                   {"deltas", base::Concat(chosen.segments.size())}};
   if (report != nullptr) {
     partition.metrics = {{"partitions_ranked", base::Concat(report->partitions_ranked)},
@@ -112,6 +112,12 @@ PlanNode SearchNode(const JoinPlan& plan, const JoinReport* report) {
     return fallback;
   }
   PlanNode search = IndexNode(plan, report);
+  if (plan.multivector()) {
+    PlanNode scoring{.name = "MultivectorScoring"};
+    scoring.fields = {{"k", base::Concat(plan.candidates)}};
+    scoring.inputs.push_back(std::move(search));
+    search = std::move(scoring);
+  }
   if (!plan.refines) return search;
   PlanNode refine{.name = "Refine"};
   refine.fields = {{"refine_factor", base::Concat(plan.options.refine_factor.value_or(1))},

@@ -157,3 +157,185 @@ def test_threads_and_blocks_change_no_byte(flags, neighbours, tmp_path):
     one = neighbours(left, tmp_path / "right.lance", *flags, threads=1)
     for more in ([], ["--memory-limit", "60MB"]):
         assert neighbours(left, tmp_path / "right.lance", *flags, *more, threads=3)[:2] == one[:2]
+
+
+SUB_VECTORS = {"num_sub_vectors": 8}
+INDEXES = {
+    "IVF_FLAT": {},
+    "IVF_PQ": SUB_VECTORS,
+    "IVF_SQ": {},
+    "IVF_RQ": {},
+    "IVF_HNSW_FLAT": {},
+    "IVF_HNSW_PQ": SUB_VECTORS,
+    "IVF_HNSW_SQ": {},
+}
+PARTITIONS = 6
+
+
+def build(dataset, index):
+    options = INDEXES[index] | {"num_partitions": PARTITIONS, "metric": "cosine"}
+    dataset.create_index("vec", index, **options)
+
+
+def write_history(path, index, element="float32"):
+    """An index of two deltas, deleted rows in both, and rows that none covers; the live lists.
+
+    Returns (ids, lists).
+    """
+    lists = odd_lists(random_lists(600, 11, element))
+    dataset = write(path, lists[:350], element)
+    build(dataset, index)
+    rest = pa.table({"id": np.arange(350, 500), "vec": list_array(lists[350:500], element)})
+    dataset = lance.write_dataset(rest, str(path), mode="append")
+    dataset.optimize.optimize_indices(num_indices_to_merge=0)
+    dataset = lance.dataset(str(path))
+    dataset.delete("id % 7 = 3")
+    rest = pa.table({"id": np.arange(500, 600), "vec": list_array(lists[500:], element)})
+    lance.write_dataset(rest, str(path), mode="append")
+    ids = [i for i in range(600) if i % 7 != 3 or i >= 500]
+    return ids, [lists[i] for i in ids]
+
+
+@pytest.mark.parametrize("index", INDEXES)
+def test_enough_refine_equals_brute_force(index, neighbours, tmp_path):
+    right = odd_lists(random_lists(500, 9))
+    build(write(tmp_path / "right.lance", right), index)
+    left = odd_lists(random_lists(40, 10, most=4))
+    # Ten vectors are looked for a row asked for: more than there are.
+    flags = ["--nprobes", PARTITIONS, "--refine-factor", 3, "-k", 200]
+    ids, distances, report = neighbours(list_array(left), tmp_path / "right.lance", *flags)
+    assert (report["path"], report["exact_distances"]) == ("index", True)
+    assert (report["skipped_null_rows"], report["skipped_non_finite_rows"]) == (3, 1)
+    assert_nearest(ids, distances, list_distances(left, right), range(500), 200, atol=1e-5)
+
+
+@pytest.mark.parametrize("index", INDEXES)
+def test_deltas_deletions_and_unindexed_rows(index, neighbours, tmp_path):
+    row_ids, right = write_history(tmp_path / "right.lance", index)
+    left = random_lists(40, 12, most=4)
+    truth = list_distances(left, right)
+    flags = "-k", 200, "--nprobes", PARTITIONS, "--refine-factor", 3
+    ids, distances, report = neighbours(list_array(left), tmp_path / "right.lance", *flags)
+    # Rows without index are merged with the rest on exact distances.
+    assert report["exact_distances"]
+    assert report["rows_scanned"] == 100
+    assert_nearest(ids, distances, truth, row_ids, 200, atol=1e-5)
+    flags += ("--fast-search",)
+    ids, distances, _ = neighbours(list_array(left), tmp_path / "right.lance", *flags)
+    covered = np.array(row_ids) < 500
+    indexed = [row for row, inside in zip(row_ids, covered) if inside]
+    assert_nearest(ids, distances, truth[:, covered], indexed, 200, atol=1e-5)
+
+
+@pytest.mark.parametrize("element", ELEMENTS)
+def test_elements_of_an_index(element, neighbours, tmp_path):
+    right = odd_lists(random_lists(400, 15, element))
+    build(write(tmp_path / "right.lance", right, element), "IVF_FLAT")
+    left = random_lists(30, 16, element)
+    flags = ["--nprobes", PARTITIONS, "--refine-factor", 3, "-k", 150]
+    ids, distances, _ = neighbours(list_array(left, element), tmp_path / "right.lance", *flags)
+    assert_nearest(ids, distances, list_distances(left, right), range(400), 150, atol=1e-5)
+
+
+@pytest.mark.parametrize("flags", [[], ["--refine-factor", 1], ["--nprobes", 1]])
+def test_one_row_of_many_near_vectors_does_not_hide_the_others(flags, neighbours, tmp_path):
+    random = np.random.default_rng(17)
+    centre = random.normal(size=DIM)
+    crowd = [(centre + 0.01 * random.normal(size=DIM)).astype(np.float32) for _ in range(500)]
+    right = [crowd, *random_lists(200, 18)]
+    dataset = write(tmp_path / "right.lance", right)
+    dataset.create_index("vec", "IVF_FLAT", num_partitions=1, metric="cosine")
+    left = [[centre.astype(np.float32)], [crowd[3], crowd[7]]]
+    ids, _, report = neighbours(list_array(left), tmp_path / "right.lance", "-k", 5, *flags)
+    assert [len(set(row)) for row in ids] == [5, 5]
+    assert [row[0] for row in ids] == [0, 0]
+    assert report["capped_rows"] == 0
+
+
+def pylance_nearest(path, left, k, **options):
+    """What Lance gives for each left list, nearest first."""
+    dataset = lance.dataset(str(path))
+    ids, distances = [], []
+    for vectors in left:
+        query = {"column": "vec", "q": np.array(vectors), "k": k, "metric": "cosine"}
+        columns = ["id", "_distance"]
+        found = dataset.to_table(columns=columns, nearest=query | options)
+        ids.append(found["id"].to_pylist())
+        distances.append(found["_distance"].to_pylist())
+    return ids, distances
+
+
+def assert_same_but_for_ties(ours, theirs, atol):
+    for own_ids, own, other_ids, other in zip(*ours[:2], *theirs):
+        np.testing.assert_allclose(own, other, rtol=1e-5, atol=atol)
+        # Below the last distance the rows are the same.
+        clear = [i for i, distance in enumerate(other) if distance < other[-1] - 4 * atol]
+        assert set(own_ids[: len(clear)]) <= set(other_ids)
+
+
+@pytest.mark.parametrize("index", INDEXES)
+def test_recall_with_refine_is_that_of_pylance(index, neighbours, tmp_path):
+    right = random_lists(1500, 13)
+    build(write(tmp_path / "right.lance", right), index)
+    left = random_lists(60, 14)
+    truth = list_distances(left, right)
+    flags = ["--nprobes", PARTITIONS, "--refine-factor", 4]
+    ids, distances, _ = neighbours(list_array(left), tmp_path / "right.lance", *flags)
+    best = np.argsort(truth, axis=1)[:, :10].tolist()
+    options = {"nprobes": PARTITIONS, "refine_factor": 4}
+    theirs, _ = pylance_nearest(tmp_path / "right.lance", left, 10, **options)
+    hits, their_hits = (
+        sum(len(set(row) & set(near)) for row, near in zip(found, best)) for found in (ids, theirs)
+    )
+    assert hits >= their_hits - 12
+    assert hits / 600 >= 0.5
+    for query, row in enumerate(ids):
+        assert len(set(row)) == 10
+        assert distances[query] == sorted(distances[query])
+        np.testing.assert_allclose(distances[query], truth[query][row], atol=1e-5)
+
+
+@pytest.mark.parametrize("refine", [None, 2])
+@pytest.mark.parametrize("index", ["IVF_FLAT", "IVF_PQ", "IVF_SQ"])
+def test_agrees_with_pylance(index, refine, neighbours, tmp_path):
+    right = random_lists(1200, 19)
+    build(write(tmp_path / "right.lance", right), index)
+    left = random_lists(50, 20)
+    flags = ["--nprobes", PARTITIONS]
+    options = {"nprobes": PARTITIONS}
+    if refine is not None:
+        flags += ["--refine-factor", refine]
+        options["refine_factor"] = refine
+    ids, distances, report = neighbours(list_array(left), tmp_path / "right.lance", *flags)
+    assert report["exact_distances"] == (refine is not None)
+    their_ids, theirs = pylance_nearest(tmp_path / "right.lance", left, 10, **options)
+    if index != "IVF_FLAT" and refine is None:
+        # Lance sums the doubled cosine distances of quantised vectors.
+        theirs = [[distance / 2 for distance in row] for row in theirs]
+    assert_same_but_for_ties((ids, distances), (their_ids, theirs), 1e-5)
+
+
+def test_agrees_with_pylance_without_index(neighbours, tmp_path):
+    right = random_lists(600, 21)
+    write(tmp_path / "right.lance", right)
+    left = random_lists(30, 22)
+    ours = neighbours(list_array(left), tmp_path / "right.lance")
+    theirs = pylance_nearest(tmp_path / "right.lance", left, 10)
+    assert_same_but_for_ties(ours, theirs, 1e-5)
+
+
+def test_one_code_for_all_vectors_is_mended_by_refine(neighbours, tmp_path):
+    """firnflow 53: one sub-vector of PQ codes makes every row tie; the true vectors tell."""
+    eye = np.eye(2, dtype=np.float32)
+    diagonal = np.full((2, 2), 0.7, np.float32)
+    lists = [list(eye), [eye[0], eye[0]], list(diagonal)] + [[eye[0]]] * 300
+    vectors = pa.array(lists, pa.list_(pa.list_(pa.float32(), 2)))
+    dataset = lance.write_dataset(
+        pa.table({"id": np.arange(len(lists)), "vec": vectors}), str(tmp_path / "right.lance")
+    )
+    dataset.create_index("vec", "IVF_PQ", num_partitions=1, num_sub_vectors=1, metric="cosine")
+    left = pa.array([list(eye)], pa.list_(pa.list_(pa.float32(), 2)))
+    flags = ["-k", 3, "--refine-factor", 200]
+    ids, distances, _ = neighbours(left, tmp_path / "right.lance", *flags)
+    assert ids[0] == [0, 2, 1]
+    np.testing.assert_allclose(distances[0], [0, 2 - np.sqrt(2), 1], atol=1e-6)
