@@ -39,11 +39,13 @@ uint64_t HnswSearcher::Descend(const HnswQuery& query) {
   return DistanceKey(distance, nearest);
 }
 
-// `furthest` is the distance of the worst result when the neighbours of the node at hand came up:
-// Lance looks at it once a node, not once a neighbour.
-void HnswSearcher::Visit(const HnswQuery& query, uint32_t node, float distance, float furthest) {
+float HnswSearcher::Furthest() const {
+  return results_.empty() ? std::numeric_limits<float>::infinity() : DistanceOf(results_.front());
+}
+
+void HnswSearcher::Visit(const HnswQuery& query, uint32_t node, float distance) {
   const auto ef = static_cast<size_t>(query.ef);
-  if (distance > furthest && results_.size() >= ef) return;
+  if (distance > Furthest() && results_.size() >= ef) return;
   const uint64_t key = DistanceKey(distance, node);
   const bool live = query.addresses[node] != query.dead;
   nearer_ += live && distance < query.lower;
@@ -51,7 +53,7 @@ void HnswSearcher::Visit(const HnswQuery& query, uint32_t node, float distance, 
     if (results_.size() < ef) {
       results_.push_back(key);
       std::push_heap(results_.begin(), results_.end());
-    } else if (distance < DistanceOf(results_.front())) {
+    } else if (distance < Furthest()) {
       std::pop_heap(results_.begin(), results_.end());
       results_.back() = key;
       std::push_heap(results_.begin(), results_.end());
@@ -62,17 +64,15 @@ void HnswSearcher::Visit(const HnswQuery& query, uint32_t node, float distance, 
 }
 
 void HnswSearcher::Beam(const HnswQuery& query, uint64_t start) {
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const auto ef = static_cast<size_t>(query.ef);
   visited_[IdOf(start)] = search_;
   live_visited_ += query.addresses[IdOf(start)] != query.dead;
-  Visit(query, IdOf(start), DistanceOf(start), kInfinity);
+  Visit(query, IdOf(start), DistanceOf(start));
   while (!candidates_.empty()) {
     std::pop_heap(candidates_.begin(), candidates_.end(), std::greater<>());
     const uint64_t nearest = candidates_.back();
     candidates_.pop_back();
-    const float furthest = results_.empty() ? kInfinity : DistanceOf(results_.front());
-    if (DistanceOf(nearest) > furthest && results_.size() >= ef) return;
+    if (DistanceOf(nearest) > Furthest() && results_.size() >= ef) return;
     fresh_.clear();
     for (const uint32_t node : query.graph->neighbors(0, IdOf(nearest))) {
       if (visited_[node] == search_) continue;
@@ -81,7 +81,7 @@ void HnswSearcher::Beam(const HnswQuery& query, uint64_t start) {
       fresh_.push_back(node);
     }
     ScoreNodes(query, fresh_);
-    for (size_t i = 0; i < fresh_.size(); ++i) Visit(query, fresh_[i], distances_[i], furthest);
+    for (size_t i = 0; i < fresh_.size(); ++i) Visit(query, fresh_[i], distances_[i]);
   }
 }
 

@@ -45,7 +45,9 @@ class HnswSearcher {
  private:
   uint64_t Descend(const HnswQuery& query);
   void Beam(const HnswQuery& query, uint64_t start);
-  void Visit(const HnswQuery& query, uint32_t node, float distance, float furthest);
+  void Visit(const HnswQuery& query, uint32_t node, float distance);
+  /// Distance of the worst result; +inf without any.
+  float Furthest() const;
   void ScoreNodes(const HnswQuery& query, std::span<const uint32_t> nodes);
   void AppendUnreached(const HnswQuery& query, std::vector<uint32_t>* found) const;
 

@@ -10,6 +10,7 @@ differ from run to run, which is why all of it is committed. README.md tells wha
 
 import decimal
 import json
+import math
 import pathlib
 import shutil
 import sys
@@ -17,6 +18,7 @@ import sys
 import lance
 import numpy as np
 import pyarrow as pa
+from lance.indices import IndexConfig
 
 PYLANCE_VERSION = "14.0.2"
 HERE = pathlib.Path(__file__).resolve().parent
@@ -63,10 +65,12 @@ def write_rows(name, dataset, columns=None):
             writer.write_table(table.combine_chunks())
 
 
-def nearest(dataset, query, nprobes, refine_factor):
+def nearest(dataset, query, nprobes, refine_factor, ef):
     search = {"column": "vec", "q": query, "k": K, "nprobes": nprobes}
     if refine_factor is not None:
         search["refine_factor"] = refine_factor
+    if ef is not None:
+        search["ef"] = ef
     scanner = dataset.scanner(columns=["id", "_distance"], nearest=search, with_row_id=True)
     return scanner.to_table()
 
@@ -76,17 +80,18 @@ def short(values):
     return [float(str(value)) for value in values]
 
 
-def write_search(name, dataset, queries, metric, num_partitions, refine_factors=(None, 5)):
+def write_search(name, dataset, queries, metric, num_partitions, refine_factors=(None, 5), ef=None):
     """pylance's answers: a few probe counts, plain and refined. Distances are as pylance reports
     them (squared L2 of unit vectors for PQ under cosine, unrefined)."""
     searches = []
     for nprobes in sorted({1, 3, num_partitions}):
         for refine_factor in refine_factors:
-            found = [nearest(dataset, query, nprobes, refine_factor) for query in queries]
+            found = [nearest(dataset, query, nprobes, refine_factor, ef) for query in queries]
             searches.append(
                 {
                     "nprobes": nprobes,
                     "refine_factor": refine_factor,
+                    **({} if ef is None else {"ef": ef}),
                     "ids": [table["id"].to_pylist() for table in found],
                     "row_ids": [table["_rowid"].to_pylist() for table in found],
                     "distances": [short(table["_distance"].to_numpy()) for table in found],
@@ -103,14 +108,29 @@ def write_search(name, dataset, queries, metric, num_partitions, refine_factors=
     (HERE / f"{name}.search.json").write_text(json.dumps(content, separators=(",", ":")) + "\n")
 
 
-def make_indexed(name, index_type, metric, value_type=None, rows=700, dim=16, **options):
+def make_indexed(name, index_type, metric, value_type=None, rows=700, dim=16, ef=None, **options):
     values = vectors(rows, dim, seed=11)
     table = vector_table(values.astype(value_type.to_pandas_dtype()) if value_type else values,
                          value_type=value_type)
     dataset = lance.write_dataset(table, path_of(name))
     dataset.create_index("vec", index_type, metric=metric, num_partitions=8, **options)
     queries = vectors(QUERIES, dim, seed=12)
-    write_search(name, lance.dataset(dataset.uri), queries, metric, 8)
+    write_search(name, lance.dataset(dataset.uri), queries, metric, 8, ef=ef)
+
+
+def bits(rows, dim, seed, clusters=8):
+    """Clustered uint8 vectors: each bit of a centre is flipped with a chance of one in four."""
+    random = np.random.default_rng(seed)
+    centers = np.random.default_rng(14).integers(0, 256, (clusters, dim), dtype=np.uint8)
+    flips = random.integers(0, 256, (2, rows, dim), dtype=np.uint8)
+    return centers[random.integers(0, clusters, rows)] ^ (flips[0] & flips[1])
+
+
+def make_hamming(name, rows=600, dim=12):
+    dataset = lance.write_dataset(vector_table(bits(rows, dim, seed=15)), path_of(name))
+    dataset.create_index("vec", "IVF_FLAT", metric="hamming", num_partitions=8)
+    queries = bits(QUERIES, dim, seed=16)
+    write_search(name, lance.dataset(dataset.uri), queries, "hamming", 8)
 
 
 def scalar_columns(rows):
@@ -285,6 +305,44 @@ def make_frag_reuse():
     write_rows(name, lance.dataset(path), ["id", "name"])
 
 
+def filter_columns(ids):
+    """Columns to filter by: some values of each are null, and of the floats some NaN."""
+    zeros = [0.0, -0.0, math.nan, math.inf, -math.inf, -math.nan]
+    floats = [zeros[i % 7] if i % 7 < 6 else (i * 37 % 101) / 4 for i in ids]
+    columns = {
+        "id": pa.array(ids, pa.int64()),
+        "i": pa.array([i * 7919 % 257 - 100 for i in ids], pa.int32()),
+        "f": pa.array(floats, pa.float64()),
+        "f_bits": pa.array(floats, pa.float64()),
+        "s": pa.array([f"s{i * 31 % 23:02d}" for i in ids]),
+        "s_bits": pa.array([f"s{i * 31 % 23:02d}" for i in ids]),
+        "b": pa.array([i % 3 == 0 for i in ids]),
+        "d": pa.array([i * 13 % 400 for i in ids], pa.int32()).cast(pa.date32()),
+        "t": pa.array([i * 977 % 5000 * 1000 for i in ids], pa.int64()).cast(pa.timestamp("us")),
+        "plain": pa.array([i % 10 for i in ids], pa.int64()),
+        "vec": fixed_size_list(vectors(len(ids), 2, seed=95)),
+    }
+    for step, name in enumerate(["i", "f", "f_bits", "s", "s_bits", "b", "d", "t"]):
+        columns[name] = with_nulls(columns[name], 6 + step)
+    return pa.table(columns)
+
+
+def make_filters(name, stable):
+    """A B-tree or bitmap on each column but `plain`; small pages, so that some are skipped."""
+    path = path_of(name)
+    dataset = lance.write_dataset(filter_columns(range(500)), path, max_rows_per_file=300,
+                                  enable_stable_row_ids=stable)
+    pages = IndexConfig(index_type="btree", parameters={"zone_size": 32})
+    for column in ["i", "f", "s", "d", "t"]:
+        dataset.create_scalar_index(column, pages)
+    for column in ["f_bits", "s_bits", "b"]:
+        dataset.create_scalar_index(column, "BITMAP")
+    dataset.delete("id % 9 = 4")
+    dataset.update({"i": "i + 1000", "s_bits": "'moved'"}, where="id % 50 = 7")
+    dataset = lance.write_dataset(filter_columns(range(500, 560)), path, mode="append")
+    write_rows(name, dataset)
+
+
 def make_other_version(name, version):
     lance.write_dataset(vector_table(vectors(5, 2, seed=91)), path_of(name),
                         data_storage_version=version)
@@ -301,6 +359,8 @@ MAKERS = {
     "pq8_dot": lambda: make_indexed("pq8_dot", "IVF_PQ", "dot", num_sub_vectors=4),
     "pq4_l2": lambda: make_indexed("pq4_l2", "IVF_PQ", "l2", num_sub_vectors=8, num_bits=4),
     "pq_f16": lambda: make_indexed("pq_f16", "IVF_PQ", "l2", pa.float16(), num_sub_vectors=4),
+    "hnsw_sq": lambda: make_indexed("hnsw_sq", "IVF_HNSW_SQ", "l2", ef=60),
+    "flat_hamming": lambda: make_hamming("flat_hamming"),
     "deletes": make_deletes,
     "deltas": make_deltas,
     "stable_ids": make_stable_ids,
@@ -308,6 +368,8 @@ MAKERS = {
     "added_column": make_added_column,
     "changed_columns": make_changed_columns,
     "frag_reuse": make_frag_reuse,
+    "filters": lambda: make_filters("filters", stable=False),
+    "filters_stable": lambda: make_filters("filters_stable", stable=True),
     "legacy": lambda: make_other_version("legacy", "legacy"),
     "next": lambda: make_other_version("next", "next"),
 }

@@ -7,7 +7,7 @@ import lance
 import numpy as np
 import pytest
 
-from tests.oracle.brute_force import all_distances, assert_nearest
+from tests.oracle.brute_force import all_distances, assert_nearest, vector_array
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden"
 SEARCHES = sorted(path.name.removesuffix(".search.json") for path in GOLDEN.glob("*.search.json"))
@@ -23,7 +23,18 @@ def golden(request):
 def rows_of(path):
     table = lance.dataset(str(path)).to_table(columns=["id", "vec"])
     vectors = np.stack(table["vec"].combine_chunks().to_numpy(zero_copy_only=False))
-    return table["id"].to_pylist(), vectors.astype(np.float64)
+    if vectors.dtype != np.uint8:
+        vectors = vectors.astype(np.float64)
+    return table["id"].to_pylist(), vectors
+
+
+def queries_of(name, recorded):
+    """The recorded queries in the type that pylance searched with: it rounds them to the column's,
+    where a join keeps their digits."""
+    element = np.float16 if name.endswith("f16") else np.float32
+    if recorded["metric"] == "hamming":
+        element = np.uint8
+    return np.array(recorded["queries"], element)
 
 
 def assert_same_answer(ids, distances, want_ids, want, rtol):
@@ -43,15 +54,15 @@ def assert_same_answer(ids, distances, want_ids, want, rtol):
 
 def test_same_probes_give_pylances_answer(golden, neighbours):
     name, path, recorded = golden
-    # pylance rounds queries to the column's type, where a join keeps their digits.
-    element = np.float16 if name.endswith("f16") else np.float32
-    queries = np.array(recorded["queries"], element)
+    queries = queries_of(name, recorded)
     halves = recorded["metric"] == "cosine" and name.startswith("pq")
     for search in recorded["searches"]:
         flags = ["-k", recorded["k"], "--nprobes", search["nprobes"], "--index", "require"]
         if search["refine_factor"] is not None:
             flags += ["--refine-factor", search["refine_factor"]]
-        ids, distances, report = neighbours(queries, path, *flags)
+        if "ef" in search:
+            flags += ["--ef", search["ef"]]
+        ids, distances, report = neighbours(vector_array(queries), path, *flags)
         assert report["path"] == "index"
         for query, want_ids in enumerate(search["ids"]):
             want = np.array(search["distances"][query])
@@ -61,16 +72,17 @@ def test_same_probes_give_pylances_answer(golden, neighbours):
 
 
 def test_all_partitions_and_a_full_refine_equal_brute_force(golden, neighbours):
-    _, path, recorded = golden
+    name, path, recorded = golden
     row_ids, vectors = rows_of(path)
-    queries = np.array(recorded["queries"], np.float32)
+    queries = queries_of(name, recorded)
     truth = all_distances(queries, vectors, recorded["metric"])
+    left = vector_array(queries)
     flags = ["--nprobes", 10_000, "--refine-factor", 700, "--index", "require"]
-    ids, distances, report = neighbours(queries, path, *flags)
+    ids, distances, report = neighbours(left, path, *flags)
     assert report["exact_distances"]
     assert_nearest(ids, distances, truth, row_ids, 10)
     exact_ids, exact_distances, report = neighbours(
-        queries, path, "--index", "never", "--metric", recorded["metric"]
+        left, path, "--index", "never", "--metric", recorded["metric"]
     )
     assert report["path"] == "exact"
     assert_nearest(exact_ids, exact_distances, truth, row_ids, 10)
@@ -78,10 +90,10 @@ def test_all_partitions_and_a_full_refine_equal_brute_force(golden, neighbours):
 
 
 def test_default_probing_fills_every_row(golden, neighbours):
-    _, path, recorded = golden
+    name, path, recorded = golden
     row_ids, _ = rows_of(path)
     for k in (1, 40, len(row_ids) + 5):
-        ids, _, report = neighbours(np.array(recorded["queries"], np.float32), path, "-k", k)
+        ids, _, report = neighbours(vector_array(queries_of(name, recorded)), path, "-k", k)
         assert {len(row) for row in ids} == {min(k, len(row_ids))}
         assert all(set(row) <= set(row_ids) for row in ids)
         assert report["short_rows"] == (len(ids) if k > len(row_ids) else 0)

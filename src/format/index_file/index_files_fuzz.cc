@@ -1,16 +1,19 @@
 // Fuzzes all that an index says about itself: the JSON texts, the IVF models, the codebook or the
-// rotation, and how they fit the columns. The input is, one after another, each as a 16-bit
-// little-endian length and that many bytes: `lance:index`, `storage_metadata`, the IVF of
+// rotation, the graphs, and how they fit the columns. The input is, one after another, each as a
+// 16-bit little-endian length and that many bytes: `lance:index`, `storage_metadata`, the IVF of
 // index.idx, the IVF of auxiliary.idx, the tensor of the quantizer; then a byte with the number of
 // rows, a byte with the width of a code, a byte whose value picks name and type of the code column,
-// and a byte with the width of the ex codes.
+// and a byte with the width of the ex codes; then two more texts, `lance:hnsw` and the rows of the
+// graphs.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "arrow/array/array_primitive.h"
 #include "arrow/array/util.h"
 #include "arrow/type.h"
 #include "format/index_file/index_files.h"
@@ -55,6 +58,51 @@ std::shared_ptr<arrow::Array> Zeros(const std::shared_ptr<arrow::DataType>& type
       arrow::ArrayData::Make(type, count, {nullptr}, {values->data()}, /*null_count=*/0));
 }
 
+std::shared_ptr<arrow::Array> Numbers(const std::vector<uint32_t>& values) {
+  const std::string bytes(reinterpret_cast<const char*>(values.data()), values.size() * 4);
+  return std::make_shared<arrow::UInt32Array>(static_cast<int64_t>(values.size()),
+                                              arrow::Buffer::FromString(bytes));
+}
+
+/// The rows of the graphs: each is a node, a count, and so many neighbours.
+void AddGraphColumns(const std::string& text, MemoryLanceFile* index) {
+  std::vector<uint32_t> nodes;
+  std::vector<uint32_t> neighbors;
+  std::vector<uint32_t> offsets = {0};
+  for (size_t at = 0; at + 1 < text.size();) {
+    nodes.push_back(static_cast<uint8_t>(text[at]));
+    const size_t count = std::min<size_t>(static_cast<uint8_t>(text[at + 1]), text.size() - at - 2);
+    for (size_t i = 0; i < count; ++i) {
+      neighbors.push_back(static_cast<uint8_t>(text[at + 2 + i]) * 0x01010101u >> (i % 4 * 8));
+    }
+    offsets.push_back(static_cast<uint32_t>(neighbors.size()));
+    at += 2 + count;
+  }
+  index->AddColumn("__vector_id", "uint32", Numbers(nodes));
+  const auto rows = static_cast<int64_t>(nodes.size());
+  const auto lists = arrow::MakeArray(arrow::ArrayData::Make(
+      arrow::list(arrow::uint32()), rows, {nullptr, Numbers(offsets)->data()->buffers[1]},
+      {Numbers(neighbors)->data()}, /*null_count=*/0));
+  index->AddColumn("__neighbors", "list", lists);
+  index->mutable_schema().fields[1].children.push_back(
+      Field{.id = 2, .name = "item", .logical_type = "uint32"});
+}
+
+/// What a search in a graph relies on.
+void CheckGraph(const PartitionGraph& graph, uint64_t num_rows) {
+  bool holds = graph.num_nodes == num_rows && graph.levels.empty() == (num_rows == 0) &&
+               (num_rows == 0 || graph.entry_point < num_rows);
+  for (size_t level = 0; level < graph.levels.size(); ++level) {
+    const GraphLevel& at = graph.levels[level];
+    const size_t nodes = level == 0 ? num_rows : at.nodes.size();
+    holds = holds && at.offsets.size() == nodes + 1 && at.offsets.back() == at.neighbors.size() &&
+            std::is_sorted(at.offsets.begin(), at.offsets.end()) &&
+            std::is_sorted(at.nodes.begin(), at.nodes.end());
+    for (const uint32_t id : at.neighbors) holds = holds && id < num_rows;
+  }
+  if (!holds) __builtin_trap();
+}
+
 void Run(const uint8_t* data, size_t size) {
   Input input(data, size);
   auto index = std::make_shared<MemoryLanceFile>("index.idx");
@@ -87,6 +135,9 @@ void Run(const uint8_t* data, size_t size) {
                          Zeros(arrow::fixed_size_list(arrow::uint8(), ex_width), num_rows));
   }
 
+  index->SetMetadata("lance:hnsw", input.TakeText());
+  AddGraphColumns(input.TakeText(), index.get());
+
   const auto files = IndexFiles::Assemble(index, auxiliary);
   if (!files.ok()) return;
   for (uint64_t p = 0; p < (*files)->ivf().num_partitions(); ++p) {
@@ -97,6 +148,9 @@ void Run(const uint8_t* data, size_t size) {
         static_cast<uint64_t>(rows->row_ids->size()) != rows->num_rows * 8) {
       __builtin_trap();
     }
+    if (!(*files)->ivf().kind.has_graph) continue;
+    const auto graph = (*files)->ReadGraph(p);
+    if (graph.ok()) CheckGraph(*graph, rows->num_rows);
   }
 }
 
