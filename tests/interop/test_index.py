@@ -16,6 +16,7 @@ import lance
 import numpy as np
 import pyarrow as pa
 import pytest
+from lance.file import LanceFileReader, LanceFileWriter
 
 ROOT = Path(__file__).resolve().parents[2]
 GOLDEN = ["flat_l2", "flat_cosine", "pq8_l2", "pq8_cosine", "pq8_dot", "pq4_l2", "pq_f16"]
@@ -203,6 +204,78 @@ def test_rq_row_major_codes(num_bits, probe, tmp_path):
     auxiliary = (index_directory(tmp_path / "d") / "auxiliary.idx").read_bytes()
     assert b'packed\\":false' in auxiliary
     check_rq(probe, dataset, make_vectors(4, 32, np.float32, 2), "l2")
+
+
+def rotate(x, signs):
+    """The fast rotation of the rows of x."""
+    dim = x.shape[1]
+    span = 1 << dim.bit_length() - 1
+    hadamard = np.ones((1, 1))
+    while len(hadamard) < span:
+        hadamard = np.block([[hadamard, hadamard], [hadamard, -hadamard]])
+    flips = np.unpackbits(np.array(signs, np.uint8).reshape(4, -1), axis=1, bitorder="little")
+    for round_, flip in enumerate(flips[:, :dim]):
+        x = np.where(flip, -x, x)
+        part = slice(0, span) if round_ % 2 == 0 else slice(dim - span, dim)
+        x[:, part] = x[:, part] @ hadamard / np.sqrt(span)
+        if span != dim:
+            first, second = np.split(x, 2, axis=1)
+            x = np.hstack([first + second, first - second])
+    return x if span == dim else x / 4
+
+
+def varint(value):
+    if value < 128:
+        return bytes([value])
+    return bytes([value & 127 | 128]) + varint(value >> 7)
+
+
+def use_matrix(dataset, dim):
+    """Writes the auxiliary file again with the same rotation, as a matrix: pylance reads such
+    indexes and writes none."""
+    path = index_directory(dataset) / "auxiliary.idx"
+    old_size = path.stat().st_size
+    reader = LanceFileReader(str(path))
+    rows = reader.read_all().to_table()
+    metadata = reader.metadata().schema.metadata
+    storage = json.loads(json.loads(metadata[b"storage_metadata"])[0])
+    matrix = rotate(np.eye(dim), storage["fast_rotation_signs"]).T
+    data = matrix.astype(np.float32).tobytes()
+    shape = varint(dim) * 2
+    tensor = b"\x08\x02\x12" + varint(len(shape)) + shape + b"\x1a" + varint(len(data)) + data
+    ivf = reader.read_global_buffer(int(metadata[b"lance:ivf"]))
+    del reader
+    path.unlink()
+    with LanceFileWriter(str(path), rows.schema, version="2.2") as writer:
+        writer.write_batch(rows)
+        writer.add_schema_metadata("lance:ivf", str(writer.add_global_buffer(ivf)))
+        storage |= {
+            "rotate_mat_position": writer.add_global_buffer(tensor),
+            "fast_rotation_signs": None,
+            "rotation_type": "matrix",
+        }
+        writer.add_schema_metadata("storage_metadata", json.dumps([json.dumps(storage)]))
+        writer.add_schema_metadata("distance_type", metadata[b"distance_type"].decode())
+    # The manifest knows the size of the file: as long a number as before.
+    old = b"auxiliary.idx\x10" + varint(old_size)
+    new = b"auxiliary.idx\x10" + varint(path.stat().st_size)
+    assert len(old) == len(new)
+    manifests = list((Path(dataset) / "_versions").glob("*.manifest"))
+    assert sum(old in manifest.read_bytes() for manifest in manifests) == 1
+    for manifest in manifests:
+        manifest.write_bytes(manifest.read_bytes().replace(old, new))
+
+
+@pytest.mark.parametrize("metric", ["l2", "cosine", "dot"])
+@pytest.mark.parametrize(("num_bits", "dim"), [(1, 64), (5, 24)])
+def test_rq_matrix(num_bits, dim, metric, probe, tmp_path):
+    index = {"index_type": "IVF_RQ", "num_bits": num_bits}
+    vectors = make_vectors(1500, dim, np.float32, 1)
+    make_dataset(tmp_path / "fast", vectors, metric, index)
+    shutil.copytree(tmp_path / "fast", tmp_path / "d")  # away from what pylance has cached
+    use_matrix(tmp_path / "d", dim)
+    dataset = lance.dataset(str(tmp_path / "d"))
+    check_rq(probe, dataset, make_vectors(4, dim, np.float32, 2), metric)
 
 
 @pytest.mark.parametrize("index_type", ["IVF_HNSW_SQ"])
