@@ -1,5 +1,5 @@
-// The exact distances of one query to the vectors of an array: what KNNVectorDistance appends and
-// Refine orders by.
+// The exact distances of one query to the rows of a vector or multivector array: what
+// KNNVectorDistance appends and Refine orders by.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,16 @@
 #include "base/error.h"
 #include "exec/operators/plan_run.h"
 #include "exec/operators/vector_query.h"
+#include "exec/query_lists.h"
 
 namespace kinjo::exec {
 
 /// Immutable after Make; used by one run.
 class ExactDistances {
  public:
-  /// `what` names the column in messages.
-  static arrow::Result<ExactDistances> Make(const VectorQuery& query, std::string what);
+  /// The query fits the column's type (CheckQueryFits); `what` names the column in messages.
+  static arrow::Result<ExactDistances> Make(const VectorQuery& query, const arrow::DataType& type,
+                                            std::string what);
 
   /// The distance of each row, NaN where the row or the query can't match. `first_row` numbers the
   /// array's first row in messages.
@@ -26,8 +28,12 @@ class ExactDistances {
                                           int64_t first_row, PlanRun* run) const;
 
  private:
-  QueryRows query_;  // no query when it can't match
-  int64_t dim_ = 0;
+  template <typename Rows, typename Queries>
+  arrow::Status ScoreRows(const Rows& rows, const Queries& queries, PlanRun* run,
+                          std::vector<float>* distances) const;
+
+  bool is_multivector_ = false;
+  QueryLists query_;  // one list, or none when the query can't match
   std::string what_;
 };
 

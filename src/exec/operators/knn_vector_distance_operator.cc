@@ -3,7 +3,6 @@
 #include "arrow/array.h"
 #include "arrow/builder.h"
 #include "exec/operators/exact_distances.h"
-#include "exec/vector_array.h"
 
 namespace kinjo::exec {
 
@@ -66,17 +65,7 @@ arrow::Result<OperatorPtr> KnnVectorDistanceOperator::Make(OperatorPtr input, Ve
   const auto schema = input->schema();
   ARROW_ASSIGN_OR_RAISE(const auto field,
                         FindVectorField(*schema, query.column, "the input of KNNVectorDistance"));
-  const auto type = VectorTypeOf(*field->type());
-  const auto width = static_cast<int64_t>(query.vector.size());
-  if (type.has_value() && type->width.value_or(width) != width) {
-    return base::Invalid("the query for column \"", query.column, "\" has ", width,
-                         " elements, but the column has ", *type->width);
-  }
-  if (query.metric == kernels::Metric::kHamming &&
-      (!type.has_value() || type->element != arrow::Type::UINT8)) {
-    return base::Invalid("metric hamming compares bytes, but column \"", query.column, "\" is ",
-                         field->type()->ToString());
-  }
+  ARROW_RETURN_NOT_OK(CheckQueryFits(query, *field->type()));
   arrow::FieldVector fields;
   for (const int i : KeptColumns(*schema)) fields.push_back(schema->field(i));
   fields.push_back(arrow::field(kDistanceColumn, arrow::float32()));
@@ -109,8 +98,9 @@ Statistics KnnVectorDistanceOperator::statistics() const {
 
 arrow::Result<std::unique_ptr<BatchStream>> KnnVectorDistanceOperator::OpenStream(
     PlanRun* run, OperatorMetrics* /*metrics*/) const {
+  const auto type = schema_->GetFieldByName(query_.column)->type();
   ARROW_ASSIGN_OR_RAISE(auto distances,
-                        ExactDistances::Make(query_, "column \"" + query_.column + "\""));
+                        ExactDistances::Make(query_, *type, "column \"" + query_.column + "\""));
   ARROW_ASSIGN_OR_RAISE(auto input, input_->Open(run));
   return std::make_unique<Stream>(*this, run, std::move(input), std::move(distances));
 }

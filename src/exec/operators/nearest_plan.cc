@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "exec/multivector_array.h"
 #include "exec/operators/ann_ivf_partition_operator.h"
 #include "exec/operators/ann_ivf_sub_index_operator.h"
 #include "exec/operators/dataset_scan_operator.h"
@@ -48,7 +49,11 @@ class Planner {
   }
 
  private:
-  arrow::Status Check() const {
+  arrow::Status Check() {
+    ARROW_ASSIGN_OR_RAISE(const auto field, FindVectorField(*dataset_->arrow_schema(),
+                                                            query_.column, dataset_->uri()));
+    ARROW_RETURN_NOT_OK(CheckQueryFits(query_, *field->type()));
+    is_multivector_ = MultivectorTypeOf(*field->type()).has_value();
     if (query_.k < 1) return base::Invalid("k is ", query_.k, ", below 1");
     if (query_.refine_factor.value_or(1) < 1) {
       return base::Invalid("refine_factor is ", *query_.refine_factor, ", below 1");
@@ -90,7 +95,7 @@ class Planner {
     const bool merges = !unindexed_.empty() && !request_.fast_search;
     ARROW_ASSIGN_OR_RAISE(const Prefilter prefilter, MakePrefilter());
     OperatorPtr plan;
-    if (query_.num_vectors > 1 || IsMultivector()) {
+    if (is_multivector_) {
       ARROW_ASSIGN_OR_RAISE(plan, MultivectorSearch(prefilter));
     } else {
       ARROW_ASSIGN_OR_RAISE(plan, AnnSearch(query_, prefilter));
@@ -105,11 +110,6 @@ class Planner {
     ARROW_ASSIGN_OR_RAISE(auto exact, ExactSearch(unindexed_));
     ARROW_ASSIGN_OR_RAISE(plan, UnionOperator::Make({std::move(plan), std::move(exact)}));
     return TopKOperator::Make(plan, dataset_, query_.k, query_.distance_range);
-  }
-
-  bool IsMultivector() const {
-    const auto field = dataset_->arrow_schema()->GetFieldByName(query_.column);
-    return field != nullptr && exec::IsMultivector(*field->type());
   }
 
   /// The filter of the index's rows; of a predicate, a plan over the indexed fragments.
@@ -142,6 +142,7 @@ class Planner {
       const auto begin = query_.vector.begin() + i * static_cast<int64_t>(width);
       query.vector.assign(begin, begin + static_cast<int64_t>(width));
       query.num_vectors = 1;
+      if (CanMatch(query_) && !CanMatch(query)) continue;
       query.k = std::min(query_.k, std::numeric_limits<int64_t>::max() / kEntriesOfMultivector) *
                 kEntriesOfMultivector;
       query.refine_factor.reset();
@@ -178,6 +179,7 @@ class Planner {
   std::shared_ptr<dataset::Dataset> dataset_;
   const NearestRequest& request_;
   const VectorQuery& query_;
+  bool is_multivector_ = false;
   std::vector<uint64_t> indexed_;    // fragments, rising
   std::vector<uint64_t> unindexed_;  // fragments
 };

@@ -183,7 +183,14 @@ TEST(NearestPlan, ErrorsAreNamed) {
                 r->query.refine_factor = int64_t{1} << 40;
               }),
               HasSubstr("more than can be counted"));
-  EXPECT_THAT(message([](auto* r) { r->query.column = "x"; }), HasSubstr("has no column \"x\""));
+  EXPECT_EQ(message([](auto* r) { r->query.column = "x"; }),
+            "column \"x\" is not in fixture.lance; its columns are group, vector");
+  EXPECT_EQ(message([](auto* r) {
+              r->query.vector = {1, 2};
+              r->query.num_vectors = 2;
+            }),
+            "the query for column \"vector\" has 2 vectors; a row of "
+            "fixed_size_list<item: float>[1] is compared with one");
   EXPECT_THAT(message([](auto* r) { r->columns = {"x"}; }), HasSubstr("has no column \"x\""));
 }
 
@@ -335,6 +342,69 @@ TEST(ReportedFaults, ZeroVectorsMatchSomethingUnderCosine) {
     request.query.vector = {0, 0};
     EXPECT_TRUE(Search(dataset, request).rows.empty());
   }
+}
+
+/// A multivector column `vector` of rows of vectors of two elements, with one segment over
+/// `centroids`.
+std::shared_ptr<FixtureDataset> MakeMultivectors(const std::vector<Vectors>& rows,
+                                                 const Vectors& centroids) {
+  auto values = std::make_shared<arrow::FloatBuilder>();
+  auto vectors =
+      std::make_shared<arrow::FixedSizeListBuilder>(arrow::default_memory_pool(), values, 2);
+  arrow::ListBuilder lists(arrow::default_memory_pool(), vectors);
+  for (const Vectors& row : rows) {
+    if (!lists.Append().ok()) std::abort();
+    for (const auto& vector : row) {
+      if (!vectors->Append().ok() || !values->AppendValues(vector).ok()) std::abort();
+    }
+  }
+  auto dataset =
+      std::make_shared<FixtureDataset>(MakeBatch({{"vector", lists.Finish().ValueOrDie()}}), 100);
+  dataset->AddIndex("late", "vector", "cosine", {{0}}, centroids);
+  return dataset;
+}
+
+TEST(ReportedFaults, MultivectorHitsAllTie) {
+  const auto dataset =
+      MakeMultivectors({{{1, 0}, {0, 1}}, {{1, 0}, {1, 0}}, {{0.7f, 0.7f}}, {}}, {{1, 0}, {0, 1}});
+  NearestRequest request = RequestOf(*dataset, {1, 0, 0, 1}, 4);
+  request.query.num_vectors = 2;
+  request.query.metric = kernels::Metric::kCosine;
+  for (const bool use_index : {false, true}) {
+    if (use_index) request.query.refine_factor = 2;
+    request.index = use_index ? dataset->vector_indexes().data() : nullptr;
+    const Answer answer = Search(dataset, request);
+    EXPECT_THAT(answer.rows, ElementsAre(0, 2, 1));
+    EXPECT_THAT(answer.distances,
+                ElementsAre(::testing::FloatEq(0), ::testing::FloatNear(0.5857864f, 1e-6f),
+                            ::testing::FloatEq(1)));
+  }
+}
+
+TEST(NearestPlan, TheMultivectorPlan) {
+  const auto dataset =
+      MakeMultivectors({{{1, 0}, {0, 1}}, {{1, 0}, {0.9f, 0.1f}}}, {{1, 0}, {0, 1}});
+  NearestRequest request = RequestOf(*dataset, {1, 0, NAN, 0, 0, 1}, 2);
+  request.query.num_vectors = 3;  // one of which can't match
+  request.query.metric = kernels::Metric::kCosine;
+  KINJO_ASSERT_RESULT(plan, MakeNearestPlan(dataset, request));
+  const std::string search =
+      "      Sort: fetch=20, order=[_distance, row address]\n"
+      "        ANNSubIndex: name=late, k=20, deltas=1\n"
+      "          ANNIvfPartition: uuid=late-0, minimum_nprobes=1, maximum_nprobes=None, deltas=1\n";
+  EXPECT_EQ(RenderPlan(DescribePlan(*plan), {}),
+            "Project: columns=[_distance, _rowid]\n"
+            "  Sort: fetch=2, order=[_distance, row address]\n"
+            "    MultivectorScoring: k=2\n" +
+                search + search);
+  const Answer answer = Search(dataset, request);
+  EXPECT_THAT(answer.rows, ElementsAre(0, 1));
+  EXPECT_FLOAT_EQ(answer.distances[0], 0);
+  request.query.vector = {NAN, 0, 0, 0, INFINITY, 1};
+  EXPECT_TRUE(Search(dataset, request).rows.empty());
+  request.query.metric = kernels::Metric::kL2;
+  EXPECT_EQ(base::MessageOf(MakeNearestPlan(dataset, request).status()),
+            "column \"vector\" holds lists of vectors, which are compared by cosine, not by l2");
 }
 
 TEST(ReportedFaults, TheHeadOfALargerKIsAnotherAnswer) {

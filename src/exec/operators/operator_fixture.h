@@ -227,17 +227,15 @@ class FixtureDataset final : public dataset::Dataset {
                             .column = column,
                             .type = codebook.empty() ? "IVF_FLAT" : "IVF_PQ",
                             .metric = metric};
-    const auto& lists =
-        static_cast<const arrow::FixedSizeListArray&>(*batch_->GetColumnByName(column));
-    const auto& values = static_cast<const arrow::FloatArray&>(*lists.values());
+    const auto array = batch_->GetColumnByName(column);
     for (const auto& fragment_ids : segments) {
       std::vector<FixtureFiles::Row> rows;
       for (int64_t row = 0; row < batch_->num_rows(); ++row) {
         const uint64_t fragment = AddressOf(row) >> 32;
         if (std::count(fragment_ids.begin(), fragment_ids.end(), fragment) == 0) continue;
-        if (lists.IsNull(row)) continue;
-        const float* begin = values.raw_values() + lists.value_offset(row);
-        rows.push_back({row_ids_[row], {begin, begin + lists.value_length(row)}});
+        for (auto& vector : VectorsOf(*array, row)) {
+          rows.push_back({row_ids_[row], std::move(vector)});
+        }
       }
       info.segments.push_back({.uuid = name + "-" + std::to_string(info.segments.size()),
                                .fragment_ids = fragment_ids});
@@ -312,6 +310,22 @@ class FixtureDataset final : public dataset::Dataset {
   int64_t num_scans() const { return num_scans_; }
 
  private:
+  /// The vectors of a row: one, none of a null, or those of its list.
+  static Vectors VectorsOf(const arrow::Array& array, int64_t row) {
+    Vectors out;
+    if (array.IsNull(row)) return out;
+    if (array.type_id() == arrow::Type::LIST) {
+      const auto items = static_cast<const arrow::ListArray&>(array).value_slice(row);
+      for (int64_t i = 0; i < items->length(); ++i) out.push_back(VectorsOf(*items, i)[0]);
+      return out;
+    }
+    const auto& lists = static_cast<const arrow::FixedSizeListArray&>(array);
+    const auto& values = static_cast<const arrow::FloatArray&>(*lists.values());
+    const float* begin = values.raw_values() + lists.value_offset(row);
+    out.emplace_back(begin, begin + lists.value_length(row));
+    return out;
+  }
+
   std::shared_ptr<arrow::RecordBatch> Select(const std::vector<std::string>& names) const {
     arrow::FieldVector fields;
     arrow::ArrayVector arrays;

@@ -95,7 +95,9 @@ arrow::Result<OperatorPtr> RefineOperator::Make(OperatorPtr input,
                                                 std::shared_ptr<dataset::Dataset> dataset,
                                                 VectorQuery query, RefineScope scope) {
   ARROW_RETURN_NOT_OK(CheckNeighborColumns(*input->schema(), "RefineExec node", true));
-  ARROW_RETURN_NOT_OK(FindVectorField(*dataset->arrow_schema(), query.column, dataset->uri()));
+  ARROW_ASSIGN_OR_RAISE(const auto field,
+                        FindVectorField(*dataset->arrow_schema(), query.column, dataset->uri()));
+  ARROW_RETURN_NOT_OK(CheckQueryFits(query, *field->type()));
   if (query.k < 1) return base::Invalid("RefineExec node: k is ", query.k, ", below 1");
   return OperatorPtr(
       new RefineOperator(std::move(input), std::move(dataset), std::move(query), scope));
@@ -124,9 +126,9 @@ Statistics RefineOperator::statistics() const {
 
 arrow::Result<std::unique_ptr<BatchStream>> RefineOperator::OpenStream(
     PlanRun* run, OperatorMetrics* metrics) const {
-  ARROW_ASSIGN_OR_RAISE(auto distances,
-                        ExactDistances::Make(query_, base::Concat("column \"", query_.column,
-                                                                  "\" of ", dataset_->uri())));
+  const auto type = dataset_->arrow_schema()->GetFieldByName(query_.column)->type();
+  const std::string what = base::Concat("column \"", query_.column, "\" of ", dataset_->uri());
+  ARROW_ASSIGN_OR_RAISE(auto distances, ExactDistances::Make(query_, *type, what));
   ARROW_ASSIGN_OR_RAISE(auto input, input_->Open(run));
   return std::make_unique<Stream>(*this, run, metrics, std::move(input), std::move(distances));
 }

@@ -25,8 +25,7 @@ enum class RefineScope : uint8_t {
 /// query's distance range.
 class RefineOperator final : public Operator {
  public:
-  /// The input needs `_distance` and `_rowid`; the query's column must be a vector column of the
-  /// dataset.
+  /// The input needs `_distance` and `_rowid`; the query must fit its column in the dataset.
   static arrow::Result<OperatorPtr> Make(OperatorPtr input,
                                          std::shared_ptr<dataset::Dataset> dataset,
                                          VectorQuery query, RefineScope scope);

@@ -50,15 +50,13 @@ struct VectorQuery {
   DistanceRange range() const { return distance_range.value_or(DistanceRange()); }
 };
 
-/// False for a vector with an element that isn't finite, and for cosine the zero vector.
-bool CanMatch(const VectorQuery& query);
-
-/// The query as a block of one for ExactRows::Score; it must be able to match. Elements that aren't
-/// bytes are `invalid` for hamming.
+/// The query's vectors that can match: those whose elements are all finite, and for cosine not all
+/// zero. For ExactRows::Score; there may be none. Elements that aren't bytes are `invalid` for
+/// hamming.
 arrow::Result<QueryRows> ToQueryRows(const VectorQuery& query);
 
-/// True for lists of fixed-size vectors.
-bool IsMultivector(const arrow::DataType& type);
+/// False when ToQueryRows would give none.
+bool CanMatch(const VectorQuery& query);
 
 /// The field of a vector column: fixed-size lists or lists of numbers, or lists of the first
 /// (multivectors). A missing column is `not_found` and lists those there are; any other type is
@@ -66,5 +64,9 @@ bool IsMultivector(const arrow::DataType& type);
 arrow::Result<std::shared_ptr<arrow::Field>> FindVectorField(const arrow::Schema& schema,
                                                              const std::string& column,
                                                              const std::string& where);
+
+/// `invalid` unless the query can be compared with vectors of the type that FindVectorField gave:
+/// as wide, several vectors and cosine for multivectors only, bytes for hamming.
+arrow::Status CheckQueryFits(const VectorQuery& query, const arrow::DataType& type);
 
 }  // namespace kinjo::exec
