@@ -168,6 +168,10 @@ arrow::Status MarkRows(const arrow::Array& array, const VectorRead& read, Vector
       continue;
     }
     const RowSpan span = SpanOf(array, i);
+    if (span.length == 0) {
+      out->states[i] = VectorState::kNull;  // no direction and no neighbours
+      continue;
+    }
     if (out->width < 0) {
       out->width = span.length;
       expected = base::Concat("row ", read.first_row + i);

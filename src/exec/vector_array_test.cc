@@ -103,6 +103,12 @@ TEST(VectorArray, EmptyVectorsMatchNothing) {
   const auto rows = ReadAll<double>(FromJson(arrow::list(arrow::float32()), "[[], []]"));
   EXPECT_EQ(rows.states[0], VectorState::kNull);
   EXPECT_EQ(ReadAll<double>(FromJson(arrow::list(arrow::float32()), "[]")).num_rows, 0);
+  const auto mixed = FromJson(arrow::list(arrow::float32()), "[[], [1, 2], [], [3, 4]]");
+  const auto some = ReadAll<double>(mixed);
+  EXPECT_EQ(some.width, 2);
+  EXPECT_EQ(some.states, (std::vector<VectorState>{VectorState::kNull, VectorState::kValid,
+                                                   VectorState::kNull, VectorState::kValid}));
+  EXPECT_EQ(some.row(3)[1], 4);
 }
 
 }  // namespace

@@ -287,6 +287,7 @@ def make_changed_columns():
     path = path_of(name)
     dataset = lance.write_dataset(table, path, max_rows_per_file=40)
     dataset.create_index("vec", "IVF_FLAT", metric="l2", num_partitions=2)
+    dataset.tags.create("before_the_rename", dataset.version)
     dataset.drop_columns(["gone"])
     dataset.alter_columns({"path": "name", "name": "title"})
     dataset.alter_columns({"path": "small", "data_type": pa.int64()})

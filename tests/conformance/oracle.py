@@ -1,0 +1,115 @@
+"""What the rows of a conformance case must be: brute force in float64 over the rows as pylance
+reads them or the recipe makes them, or, for approximate answers, pylance's own."""
+
+import tempfile
+
+import lance
+import numpy as np
+import pyarrow as pa
+
+from tests.conformance.tables import GOLDEN, RECIPES, make_table, number
+
+
+def right_dataset(case, folder):
+    """The right side as pylance sees it."""
+    spec = case["right"]
+    if "golden" in spec:
+        version = case["options"].get("right_version") or case["options"].get("right_tag")
+        return lance.dataset(str(GOLDEN / f"{spec['golden']}.lance"), version=version)
+    table = make_table(RECIPES[spec["recipe"]] if "recipe" in spec else spec)
+    return lance.write_dataset(table, folder)
+
+
+def vector_column(schema, name):
+    if name:
+        return name
+    return next(field.name for field in schema if pa.types.is_nested(field.type))
+
+
+def usable(vector, metric):
+    """A vector (or list of vectors) as float64 rows, or None when it can't match."""
+    if vector is None or len(vector) == 0:
+        return None
+    rows = [vector] if not isinstance(vector[0], list) else vector
+    if any(row is None or None in row for row in rows):
+        return None
+    rows = np.array(rows, dtype=np.float64)
+    rows = rows[np.isfinite(rows).all(axis=1)]
+    if metric == "cosine":
+        rows = rows[np.abs(rows).max(axis=1, initial=0) > 0]
+    return rows if len(rows) else None
+
+
+def distance(left, right, metric):
+    if metric == "l2":
+        return ((left[0] - right[0]) ** 2).sum()
+    if metric == "dot":
+        return 1 - left[0] @ right[0]
+    if metric == "hamming":
+        return np.bitwise_count(left[0].astype(np.uint8) ^ right[0].astype(np.uint8)).sum()
+    units = [rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (left, right)]
+    return (1 - (units[0] @ units[1].T).max(axis=1)).sum()
+
+
+def default_metric(table, column):
+    element = table.schema.field(column).type.value_type
+    return "hamming" if element == pa.uint8() else "l2"
+
+
+def nearest_rows(query, rights, ids, metric, options):
+    found = []
+    for row, right in enumerate(rights):
+        if query is not None and right is not None:
+            found.append((float(np.float32(distance(query, right, metric))), row))
+    if "distance_range" in options:
+        lower, upper = map(number, options["distance_range"])
+        found = [pair for pair in found if lower <= pair[0] < upper]
+    found.sort()
+    best = found[: options.get("k", 10)]
+    return [ids[row] for _, row in best], [distance for distance, _ in best]
+
+
+def by_brute_force(case, dataset, left):
+    options, oracle = case["options"], case.get("oracle", {})
+    fragments = [f for f in dataset.get_fragments()
+                 if f.fragment_id in oracle.get("fragments", [f.fragment_id])]
+    right = dataset.scanner(with_row_address=True, filter=options.get("where"),
+                            fragments=fragments).to_table()
+    right = right.sort_by("_rowaddr")
+    right_on = vector_column(right.schema, oracle.get("right_on"))
+    left_on = vector_column(left.schema, oracle.get("left_on"))
+    metric = options.get("metric") or oracle.get("metric") or default_metric(right, right_on)
+    rights = [usable(vector, metric) for vector in right[right_on].to_pylist()]
+    ids = right["id"].to_pylist()
+    queries = [usable(vector, metric) for vector in left[left_on].to_pylist()]
+    return [nearest_rows(query, rights, ids, metric, options) for query in queries]
+
+
+def by_pylance(case, dataset, left):
+    options, oracle = case["options"], case["oracle"]
+    answers = []
+    for query in left[vector_column(left.schema, None)].to_pylist():
+        nearest = {"column": "vec", "q": query, "k": options.get("k", 10),
+                   "nprobes": oracle.get("nprobes", options.get("nprobes")),
+                   "refine_factor": options.get("refine_factor"), "ef": options.get("ef")}
+        rows = dataset.to_table(columns=["id", "_distance"], nearest=nearest, prefilter=True,
+                                filter=options.get("where")).to_pydict()
+        scale = oracle.get("scale", 1)
+        answers.append((rows["id"], [distance * scale for distance in rows["_distance"]]))
+    return answers
+
+
+def answer(case):
+    """(ids, distances), a list for each left row."""
+    left = make_table(RECIPES[case["left"]["recipe"]] if "recipe" in case["left"] else case["left"])
+    with tempfile.TemporaryDirectory() as folder:
+        dataset = right_dataset(case, folder)
+        way = by_pylance if case.get("oracle", {}).get("by") == "pylance" else by_brute_force
+        answers = way(case, dataset, left)
+    distances = [[round_trip(distance) for distance in found] for _, found in answers]
+    return [ids for ids, _ in answers], distances
+
+
+def round_trip(distance):
+    """The shortest decimal that gives the float32 back."""
+    return float(str(np.float32(distance)))

@@ -1,0 +1,110 @@
+"""The conformance corpus through the command line."""
+
+import json
+
+import pyarrow as pa
+import pyarrow.ipc
+import pytest
+
+from tests.conformance.corpus import read_cases
+from tests.conformance.tables import RECIPES, place_table
+
+CASES = {name: case for name, case in read_cases().items() if "cli" in case.get("faces", ["cli"])}
+
+
+def flag_texts(name, value):
+    flag = "--" + {"right_tag": "right_version"}.get(name, name).replace("_", "-")
+    if name == "memory_limit_bytes":
+        return ["--memory-limit", f"{value}B"]
+    if name == "distance_range":
+        return [f"{flag}={','.join(map(str, value))}"]
+    if isinstance(value, bool):
+        return [flag] if value else []
+    if isinstance(value, list):
+        return [flag, ",".join(value)]
+    return [f"{flag}={value}"]
+
+
+def flags_of(case, folder):
+    left = place_table(case["left"], folder, "left")
+    right = place_table(case["right"], folder, "right")
+    command = case.get("command", "join")
+    sides = {"join": ["--left", left, "--right", right], "search": [right, "--query", left]}
+    options = [text for option in case["options"].items() for text in flag_texts(*option)]
+    return [command, *sides[command], *options], left, right
+
+
+def left_rows(case):
+    spec = case["left"]
+    return RECIPES[spec["recipe"]]["rows"] if "recipe" in spec else spec["rows"]
+
+
+def rows_by_query(table, expect, count):
+    """(ids, distances), a list for each left row; a left row without match gives empty ones."""
+    columns = table.column_names
+    key = next((name for name in ("_query_index", "q") if name in columns), None)
+    queries = table[key].to_pylist() if key else [0] * table.num_rows
+    assert queries == sorted(queries)
+    ids, distances = [[] for _ in range(count)], [[] for _ in range(count)]
+    rows = zip(queries, *(table[name].to_pylist() for name in ("id", "_distance", "_rank")))
+    for query, row, distance, rank in rows:
+        if rank is None:
+            assert row is None and distance is None
+            continue
+        ids[query].append(row)
+        distances[query].append(distance)
+        assert rank == len(ids[query])
+    return ids, distances
+
+
+def check_rows(table, case):
+    expect = case["expect"]
+    if "columns" in expect:
+        assert table.column_names == expect["columns"]
+    if "ids" not in expect:
+        return
+    ids, distances = rows_by_query(table, expect, left_rows(case))
+    assert ids == expect["ids"]
+    for found, wanted in zip(distances, expect["distances"]):
+        assert found == pytest.approx(wanted, rel=1e-5, abs=1e-6)
+
+
+def check_report(text, expect):
+    report = json.loads(text.strip().splitlines()[-1])
+    report["index_used"] = report["path"] == "index"
+    for key, value in expect.get("report", {}).items():
+        assert report[key] == value, key
+
+
+def plan_lines(text, left, right):
+    """Without the line of the left side, which tells how it was handed over."""
+    shown = text.replace(str(right), "{right}").replace(str(left), "{left}")
+    return [line for line in shown.splitlines() if "LeftScan:" not in line]
+
+
+def check_error(kinjo, flags, expect, output):
+    done = kinjo(*flags, "-o", output, exit_code=expect["exit_code"])
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
+    assert expect["message"] in done.stderr
+    assert not output.exists()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_case(name, kinjo, tmp_path):
+    case = CASES[name]
+    expect = case["expect"]
+    flags, left, right = flags_of(case, tmp_path)
+    output = tmp_path / "out.arrow"
+    if case.get("action") == "write_below_a_file":
+        (tmp_path / "out").write_text("a file, not a folder")
+        output = tmp_path / "out" / "out.arrow"
+    if "error" in expect:
+        check_error(kinjo, flags, expect["error"], output)
+        return
+    if "explain" in expect:
+        assert plan_lines(kinjo(*flags, "--explain").stdout, left, right) == expect["explain"]
+        return
+    done = kinjo(*flags, "-o", output, "--json", "--progress", "none")
+    check_rows(pa.ipc.open_file(output).read_all(), case)
+    check_report(done.stderr, expect)

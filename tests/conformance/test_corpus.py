@@ -1,0 +1,61 @@
+"""The conformance corpus itself: its expected rows are the oracle's, and nothing is left out."""
+
+import re
+
+import pytest
+
+from tests.conformance.corpus import read_cases
+from tests.conformance.oracle import answer
+from tests.conformance.tables import ROOT
+
+CASES = read_cases()
+HEADER = (ROOT / "include" / "kinjo" / "kinjo.h").read_text()
+# A case can't bring these about: no join commits, and an internal error is a bug.
+NO_CASE = {"conflict", "internal"}
+
+
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if "ids" in case["expect"]])
+def test_expected_rows_are_the_oracles(name):
+    expect = CASES[name]["expect"]
+    ids, distances = answer(CASES[name])
+    assert expect["ids"] == ids
+    for written, computed in zip(expect["distances"], distances):
+        assert written == pytest.approx(computed, rel=1e-6, abs=1e-7)
+
+
+def option_names():
+    """The members of kinjo_join_options, as the corpus names them."""
+    struct = re.search(r"typedef struct kinjo_join_options \{(.*?)\}", HEADER, re.DOTALL)[1]
+    struct = re.sub(r"/\*.*?\*/", "", struct, flags=re.DOTALL)
+    names = re.findall(r"(\w+);", struct)
+    ranges = {"has_distance_range", "distance_lower", "distance_upper"}
+    plain = [name for name in names if name not in ranges and not name.startswith("num_")]
+    return {*plain, "distance_range"} - {"struct_size"}
+
+
+def test_every_option_is_in_a_case_that_works():
+    names = option_names()
+    assert {"k", "where", "approx_mode", "distance_range"} <= names
+    used = {name for case in CASES.values() for name in case["options"]}
+    assert used == names - {"where"}
+    works = {name for case in CASES.values() if "error" not in case["expect"]
+             for name in case["options"]}
+    assert works == names - {"where"}
+
+
+def test_every_error_code_is_in_a_case():
+    codes = {code.lower() for code in re.findall(r"\bKINJO_ERROR_(\w+)", HEADER)}
+    expected = {case["expect"]["error"]["code"] for case in CASES.values()
+                if "error" in case["expect"]}
+    assert expected == codes - NO_CASE
+
+
+def test_cases_are_well_formed():
+    keys = {"name", "about", "command", "left", "right", "options", "action", "faces", "oracle",
+            "expect"}
+    for name, case in CASES.items():
+        assert re.fullmatch(r"\w+", name)
+        assert set(case) <= keys, name
+        assert set(case["expect"]) <= {"columns", "ids", "distances", "report", "explain", "error"}
+        assert case["expect"] and case["about"], name
+    assert len(CASES) > 100
