@@ -17,6 +17,9 @@ template <typename Distance>
 arrow::Status ExactScan<Distance>::ReadBlock(const Queries& queries, dataset::Scan* scan,
                                              Block* block, bool* more) {
   using Rows = typename Distance::Rows;
+  const std::string what = plan_.rows == nullptr
+                               ? plan_.right_vector.what
+                               : plan_.right_vector.what + " (of the rows that pass)";
   while (true) {
     ARROW_RETURN_NOT_OK(cancel_.Check());
     ARROW_ASSIGN_OR_RAISE(const dataset::ScanBatch batch, scan->Next());
@@ -26,7 +29,7 @@ arrow::Status ExactScan<Distance>::ReadBlock(const Queries& queries, dataset::Sc
     if (vectors == nullptr) {
       return base::Internal("the right side gave no column \"", plan_.right_vector.name, "\"");
     }
-    const exec::VectorRead read{.what = plan_.right_vector.what,
+    const exec::VectorRead read{.what = what,
                                 .first_row = next_row_,
                                 .width = DimOf(queries),
                                 .expected = plan_.left_vector.what};
@@ -49,9 +52,9 @@ arrow::Status ExactScan<Distance>::Scan(const Queries& queries,
   matching_rows_ = 0;
   if (IsEmpty(queries)) return arrow::Status::OK();
   const PhaseTimer timer(&counters_->exact_ns);
-  ARROW_ASSIGN_OR_RAISE(
-      const auto scan,
-      plan_.right->ScanColumn(plan_.right_vector.name, fragment_ids, plan_.scan_batch_rows()));
+  ARROW_ASSIGN_OR_RAISE(const auto scan,
+                        plan_.right->ScanColumn(plan_.right_vector.name, fragment_ids,
+                                                plan_.scan_batch_rows(), plan_.rows));
   next_row_ = 0;
   Block blocks[2];
   bool more = true;

@@ -13,11 +13,20 @@ double Seconds(const std::atomic<int64_t>& ns) {
   return static_cast<double>(ns.load(std::memory_order_relaxed)) * 1e-9;
 }
 
+/// 0 when they aren't known.
+double RowsToScan(const JoinPlan& plan) {
+  if (plan.rows != nullptr) return static_cast<double>(plan.rows->count());
+  return static_cast<double>(plan.right->num_rows().value_or(0));
+}
+
 }  // namespace
 
 struct Executor::Rooms {
-  Rooms(const JoinPlan& plan, const base::CancelToken& token, RunCounters* counters)
-      : pool(plan.threads),
+  /// `run_plan` knows the rows that passed the filter.
+  Rooms(JoinPlan run_plan, base::ThreadPool* threads, const base::CancelToken& token,
+        RunCounters* counters)
+      : plan(std::move(run_plan)),
+        pool(*threads),
         cancel(token),
         exact(plan, &pool, token, counters),
         refiner(plan, &pool, token, counters),
@@ -29,7 +38,8 @@ struct Executor::Rooms {
     }
   }
 
-  base::ThreadPool pool;
+  const JoinPlan plan;
+  base::ThreadPool& pool;
   base::CancelToken cancel;
   std::optional<Prober> prober;
   std::optional<MultivectorSearch> multivector;
@@ -51,12 +61,18 @@ Executor::Executor(std::shared_ptr<const JoinPlan> plan, base::ProgressCallback 
       requests_before_(plan_->right->requests()),
       bytes_before_(plan_->right->bytes_read()) {}
 
-arrow::Status Executor::Reserve(std::vector<base::Reservation>* reservations) {
-  const MemoryPlan& memory = plan_->memory;
+arrow::Status Executor::Reserve(const JoinPlan& plan,
+                                std::vector<base::Reservation>* reservations) {
+  const MemoryPlan& memory = plan.memory;
+  // The planned bytes hold the mask unless the table didn't tell its rows.
+  const int64_t mask_bytes = plan.rows == nullptr ? 0 : plan.rows->size_bytes();
+  const int64_t more_mask_bytes =
+      plan.rows == nullptr ? 0 : std::max<int64_t>(0, mask_bytes - plan.filter->mask_bytes);
   const std::pair<int64_t, const char*> parts[] = {{memory.fixed_bytes, "the threads' buffers"},
                                                    {memory.block_bytes, "a query block"},
                                                    {memory.cache_bytes, "kept partitions"},
-                                                   {memory.take_bytes, "right rows being read"}};
+                                                   {memory.take_bytes, "right rows being read"},
+                                                   {more_mask_bytes, "the rows that pass"}};
   for (const auto& [bytes, what] : parts) {
     ARROW_ASSIGN_OR_RAISE(auto reservation, budget_.Reserve(bytes, what));
     reservations->push_back(std::move(reservation));
@@ -81,19 +97,19 @@ arrow::Result<Executor::Matches> Executor::Drain(Rooms* rooms, exec::NeighborHea
 arrow::Result<Executor::Matches> Executor::SearchLists(const LeftBlock& block, Rooms* rooms) {
   rooms->heaps.Reset(block.lists.num_lists(), plan_->options.k, plan_->range);
   if (block.lists.num_lists() == 0) return Matches{};
-  const auto right_rows = static_cast<double>(plan_->right->num_rows().value_or(0));
+  const double right_rows = RowsToScan(rooms->plan);
   const auto block_rows = static_cast<double>(block.num_rows);
   ARROW_RETURN_NOT_OK(rooms->multivector->Search(block.lists, &rooms->heaps, [&](int64_t rows) {
     if (right_rows > 0) TellProgress(false, block_rows * rows / right_rows);
   }));
   rooms->scanned_rows = rooms->multivector->scanned_rows();
-  rooms->met = plan_->uses_index() ? &rooms->multivector->met() : nullptr;
+  rooms->met = rooms->plan.uses_index() ? &rooms->multivector->met() : nullptr;
   return Drain(rooms, &rooms->heaps, rooms->cancel);
 }
 
 arrow::Result<Executor::Matches> Executor::Search(const LeftBlock& block, Rooms* rooms) {
   if (rooms->multivector.has_value()) return SearchLists(block, rooms);
-  const JoinPlan& plan = *plan_;
+  const JoinPlan& plan = rooms->plan;
   const exec::QueryRows& queries = block.queries;
   const auto block_rows = static_cast<double>(block.num_rows);
   exec::NeighborHeaps& heaps = rooms->heaps;
@@ -102,7 +118,7 @@ arrow::Result<Executor::Matches> Executor::Search(const LeftBlock& block, Rooms*
   rooms->scanned_rows = 0;
   rooms->met = nullptr;
   if (!plan.uses_index()) {
-    const auto right_rows = static_cast<double>(plan.right->num_rows().value_or(0));
+    const double right_rows = RowsToScan(plan);
     ARROW_RETURN_NOT_OK(rooms->exact.Scan(queries, std::nullopt, &heaps, [&](int64_t rows) {
       if (right_rows > 0) TellProgress(false, block_rows * rows / right_rows);
     }));
@@ -128,7 +144,10 @@ arrow::Result<Executor::Matches> Executor::Search(const LeftBlock& block, Rooms*
 
 void Executor::CountCapped(const Matches& matches, const Rooms& rooms) {
   const JoinPlan& plan = *plan_;
-  const bool leaves_fragments = plan.uses_index() && plan.options.fast_search &&
+  // A fast search has narrowed the rows that pass to those of the index's fragments.
+  const bool rows_there = rooms.plan.rows == nullptr ||
+                          static_cast<int64_t>(rooms.plan.rows->count()) < counters_.filter_rows;
+  const bool leaves_fragments = plan.uses_index() && plan.options.fast_search && rows_there &&
                                 !plan.choice.index->unindexed_fragments.empty();
   int64_t capped = 0;
   for (size_t query = 0; query < matches.size(); ++query) {
@@ -153,9 +172,10 @@ void Executor::TellProgress(bool last, double block_rows_done) {
              .elapsed_s = std::chrono::duration<double>(now - started_).count()});
 }
 
-arrow::Status Executor::RunBlocks(const base::CancelToken& cancel,
+arrow::Status Executor::RunBlocks(JoinPlan plan, base::ThreadPool* pool,
+                                  const base::CancelToken& cancel,
                                   const stream::ResultStream::Emit& emit) {
-  Rooms rooms(*plan_, cancel, &counters_);
+  Rooms rooms(std::move(plan), pool, cancel, &counters_);
   ARROW_ASSIGN_OR_RAISE(const auto reader, LeftReader::Open(*plan_));
   LeftBlock block;
   while (true) {
@@ -176,9 +196,12 @@ arrow::Status Executor::Run(const base::CancelToken& cancel,
                             const stream::ResultStream::Emit& emit) {
   const PhaseTimer timer(&counters_.total_ns);
   started_ = told_ = std::chrono::steady_clock::now();
+  base::ThreadPool pool(plan_->threads);
+  JoinPlan plan = *plan_;
+  ARROW_RETURN_NOT_OK(ApplyRightFilter(&pool, cancel, &budget_, &counters_, &plan));
   std::vector<base::Reservation> reservations;
-  ARROW_RETURN_NOT_OK(Reserve(&reservations));
-  ARROW_RETURN_NOT_OK(RunBlocks(cancel, emit));
+  ARROW_RETURN_NOT_OK(Reserve(plan, &reservations));
+  ARROW_RETURN_NOT_OK(RunBlocks(std::move(plan), &pool, cancel, emit));
   TellProgress(true);
   return arrow::Status::OK();
 }
@@ -188,7 +211,7 @@ JoinReport Executor::report() const {
   report.path = plan_->uses_index() ? "index" : "exact";
   if (plan_->uses_index()) report.index_name = plan_->choice.index->info.name;
   report.metric = kernels::MetricName(plan_->metric());
-  report.exact_distances = plan_->exact_distances();
+  report.exact_distances = plan_->exact_distances() || counters_.scored_all_passing.load();
   report.left_rows = counters_.left_rows.load();
   report.skipped_null_rows = counters_.skipped_null_rows.load();
   report.skipped_non_finite_rows = counters_.skipped_non_finite_rows.load();
@@ -202,9 +225,13 @@ JoinReport Executor::report() const {
   report.exact_comparisons = counters_.exact_comparisons.load();
   report.rows_refined = counters_.rows_refined.load();
   report.rows_scanned = counters_.rows_scanned.load();
+  report.filter_rows = counters_.filter_rows.load();
+  report.filter_rows_evaluated = counters_.filter_rows_evaluated.load();
+  report.filter_indexes = counters_.filter_indexes();
   report.requests = plan_->right->requests() - requests_before_;
   report.bytes_read = plan_->right->bytes_read() - bytes_before_;
   report.peak_memory_bytes = budget_.peak_bytes();
+  report.filter_s = Seconds(counters_.filter_ns);
   report.rank_s = Seconds(counters_.rank_ns);
   report.probe_s = Seconds(counters_.probe_ns);
   report.refine_s = Seconds(counters_.refine_ns);

@@ -44,8 +44,10 @@ class Executor {
   /// What lives as long as the run.
   struct Rooms;
 
-  arrow::Status Reserve(std::vector<base::Reservation>* reservations);
-  arrow::Status RunBlocks(const base::CancelToken& cancel, const stream::ResultStream::Emit& emit);
+  /// Takes what `plan`, which knows the rows that passed the filter, needs.
+  arrow::Status Reserve(const JoinPlan& plan, std::vector<base::Reservation>* reservations);
+  arrow::Status RunBlocks(JoinPlan plan, base::ThreadPool* pool, const base::CancelToken& cancel,
+                          const stream::ResultStream::Emit& emit);
   arrow::Result<Matches> Search(const LeftBlock& block, Rooms* rooms);
   arrow::Result<Matches> SearchLists(const LeftBlock& block, Rooms* rooms);
   /// Counts the queries that a cap of the caller's kept from getting as many rows as there are.

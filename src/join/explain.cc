@@ -56,6 +56,20 @@ PlanNode LeftNode(const JoinPlan& plan) {
   return node;
 }
 
+PlanNode FilterNode(const JoinPlan& plan, const JoinReport* report) {
+  PlanNode node{.name = "Prefilter"};
+  node.fields = {{"where", Quote(plan.filter->predicate->text())},
+                 {"columns", ListNames(plan.filter->predicate->columns())}};
+  const auto& indexes = report == nullptr ? plan.filter->indexes : report->filter_indexes;
+  node.fields.emplace_back("scalar_indexes", ListNames(indexes));
+  if (report != nullptr) {
+    node.metrics = {{"output_rows", base::Concat(report->filter_rows)},
+                    {"rows_evaluated", base::Concat(report->filter_rows_evaluated)},
+                    {"elapsed_compute", Number(report->filter_s, "%.3fs")}};
+  }
+  return node;
+}
+
 PlanNode IndexNode(const JoinPlan& plan, const JoinReport* report) {
   const ChosenIndex& chosen = *plan.choice.index;
   PlanNode partition{.name = "ANNIvfPartition"};
@@ -80,6 +94,7 @@ PlanNode IndexNode(const JoinPlan& plan, const JoinReport* report) {
   }
   partition.inputs.push_back(LeftNode(plan));
   batch.inputs.push_back(std::move(partition));
+  if (plan.filter != nullptr) batch.inputs.push_back(FilterNode(plan, report));
   return batch;
 }
 
@@ -108,6 +123,7 @@ PlanNode SearchNode(const JoinPlan& plan, const JoinReport* report) {
     fallback.fields = {{"reason", Quote(plan.choice.reason)}};
     PlanNode scan = ScanNode(plan, report);
     scan.inputs.push_back(LeftNode(plan));
+    if (plan.filter != nullptr) scan.inputs.push_back(FilterNode(plan, report));
     fallback.inputs.push_back(std::move(scan));
     return fallback;
   }

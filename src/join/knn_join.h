@@ -35,13 +35,16 @@ struct JoinReport {
   int64_t partitions_probed = 0;  ///< (left row, partition) pairs visited
   int64_t partitions_read = 0;  ///< partitions read and decoded; probed / read = the sharing factor
   int64_t index_comparisons = 0;
-  int64_t exact_comparisons = 0;  ///< canonical distances on true vectors
-  int64_t rows_refined = 0;       ///< distinct right rows read for a refine
-  int64_t rows_scanned = 0;       ///< right rows read by the exact path
+  int64_t exact_comparisons = 0;            ///< canonical distances on true vectors
+  int64_t rows_refined = 0;                 ///< distinct right rows read for a refine
+  int64_t rows_scanned = 0;                 ///< right rows read by the exact path
+  int64_t filter_rows = 0;                  ///< right rows that passed the filter
+  int64_t filter_rows_evaluated = 0;        ///< right rows read for the filter
+  std::vector<std::string> filter_indexes;  ///< scalar indexes that answered parts of it
   int64_t requests = 0;
   int64_t bytes_read = 0;
   int64_t peak_memory_bytes = 0;  ///< of the budget
-  double rank_s = 0, probe_s = 0, refine_s = 0, exact_s = 0, take_s = 0, total_s = 0;
+  double filter_s = 0, rank_s = 0, probe_s = 0, refine_s = 0, exact_s = 0, take_s = 0, total_s = 0;
 };
 
 /// Made once, run once. Make and Explain read no left row.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "exec/block_filter.h"
+#include "index/hnsw_search.h"
 #include "join/right_side.h"
 
 namespace kinjo::join {
@@ -21,13 +22,25 @@ int64_t ScratchBytes(int64_t dim) {
   return exec::kChunkPairsMax * 8 + exec::kTileQueries * (dim * 4 + 16);
 }
 
-int64_t FixedBytes(const MemoryNeeds& needs) {
-  int64_t bytes = needs.threads * ScratchBytes(needs.dim);
-  if (needs.uses_index) {
-    // Stored, resolved and decoded form of the largest partition.
-    bytes += needs.threads *
-             (needs.partition_bytes_max + needs.partition_rows_max * (needs.dim * 5 + 4 * 8));
+// Stored, resolved and decoded form of the largest partition, for as many as are at hand at a time.
+int64_t PartitionBytes(const MemoryNeeds& needs) {
+  const int64_t rows = needs.partition_rows_max;
+  int64_t bytes = needs.partition_bytes_max + rows * 8;
+  int64_t decoded_rows = rows;
+  if (needs.graph_bytes_max > 0) {
+    bytes += 2 * needs.graph_bytes_max;  // as read and as kept
+    // More live rows than a tenth are searched through the graph, where they lie.
+    decoded_rows = rows / 10 + 1;
   }
+  bytes += decoded_rows * (needs.dim * 5 + 3 * 8);
+  bytes *= needs.partitions_at_once > 0 ? needs.partitions_at_once : needs.threads;
+  if (needs.graph_bytes_max > 0) bytes += needs.threads * index::HnswSearcher::SizeBytes(rows);
+  return bytes;
+}
+
+int64_t FixedBytes(const MemoryNeeds& needs) {
+  int64_t bytes = needs.threads * ScratchBytes(needs.dim) + needs.mask_bytes;
+  if (needs.uses_index) bytes += PartitionBytes(needs);
   if (needs.scans) {
     // Two blocks: one is scored while the next is read, decoded and grouped.
     const int64_t vectors =
@@ -60,7 +73,8 @@ arrow::Result<MemoryPlan> PlanMemory(const MemoryNeeds& needs) {
   const int64_t rows_min = needs.block_rows_asked > 0 && !needs.multivector
                                ? std::min(needs.block_rows_asked, kBlockRowsMin)
                                : kBlockRowsMin;
-  const int64_t smallest = plan.fixed_bytes + rows_min * plan.query_bytes + kTakeBytesMin;
+  const int64_t smallest =
+      std::max(plan.fixed_bytes + rows_min * plan.query_bytes + kTakeBytesMin, needs.filter_bytes);
   if (smallest > needs.limit_bytes) {
     return base::MakeError(
         base::ErrorCode::kCapacity,

@@ -23,8 +23,12 @@ struct MemoryNeeds {
   int64_t ranked_partitions = 0;    ///< of a query and segment
   int64_t partition_rows_max = 0;   ///< the largest partition
   int64_t partition_bytes_max = 0;  ///< as stored
-  int64_t index_bytes = 0;          ///< all partitions as kept: stored and resolved
+  int64_t partitions_at_once = 0;   ///< loaded and decoded at a time; 0 = one a thread
+  int64_t graph_bytes_max = 0;      ///< the largest graph of a partition; 0 without graphs
+  int64_t index_bytes = 0;          ///< all partitions as kept: stored, resolved, with graphs
   int64_t block_rows_asked = 0;     ///< 0 = as many as fit
+  int64_t mask_bytes = 0;           ///< of the rows that a filter passes
+  int64_t filter_bytes = 0;         ///< while the filter is evaluated, before all else
   // Of columns whose rows are lists of vectors; a "query" and a "left row" is then a left vector.
   bool multivector = false;
   int64_t row_vectors = 1;  ///< vectors of a right row, estimated

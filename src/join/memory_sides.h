@@ -14,6 +14,7 @@
 #include "arrow/compute/api_vector.h"
 #include "arrow/util/float16.h"
 #include "dataset/dataset.h"
+#include "dataset/row_mask.h"
 #include "index/ivf_segment.h"
 #include "join/executor.h"
 #include "join/plan.h"
@@ -348,7 +349,8 @@ inline arrow::Result<std::unique_ptr<dataset::Scan>> MemoryDataset::MakeScan(
     const bool wanted =
         !options.fragment_ids.has_value() ||
         std::count(options.fragment_ids->begin(), options.fragment_ids->end(), fragment) > 0;
-    if (wanted && live(row)) rows.push_back(row);
+    const bool passes = options.rows == nullptr || options.rows->Contains(AddressOf(row));
+    if (wanted && passes && live(row)) rows.push_back(row);
   }
   return std::make_unique<MemoryScan>(*this, SelectByName(*batch_, options.columns),
                                       std::move(rows));

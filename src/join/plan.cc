@@ -4,6 +4,7 @@
 
 #include "base/memory_budget.h"
 #include "base/thread_pool.h"
+#include "exec/ann_ivf_batch.h"
 #include "exec/multivector_array.h"
 #include "join/validate.h"
 
@@ -13,6 +14,10 @@ namespace {
 
 // Bytes that a value of a type without a fixed width is taken to have.
 constexpr int64_t kVariableValueBytes = 48;
+
+// Rows that a search in a graph holds at least, unless the user says otherwise. With fewer, small k
+// loses too many neighbours.
+constexpr int64_t kDefaultEf = 256;
 
 // What a kept partition takes besides its rows.
 constexpr int64_t kPartitionOverheadBytes = 512;
@@ -95,9 +100,9 @@ arrow::Result<int64_t> FindWidth(const JoinPlan& plan) {
   if (plan.uses_index() && !plan.choice.index->segments.empty()) {
     return plan.choice.index->segments[0]->dim();
   }
-  ARROW_ASSIGN_OR_RAISE(
-      const auto scan,
-      plan.right->ScanColumn(plan.right_vector.name, std::nullopt, plan.scan_batch_rows()));
+  ARROW_ASSIGN_OR_RAISE(const auto scan,
+                        plan.right->ScanColumn(plan.right_vector.name, std::nullopt,
+                                               plan.scan_batch_rows(), nullptr));
   ARROW_ASSIGN_OR_RAISE(const dataset::ScanBatch first, scan->Next());
   if (first.batch == nullptr) return 0;
   auto lists = first.batch->GetColumnByName(plan.right_vector.name);
@@ -124,8 +129,12 @@ MemoryNeeds NeedsOf(const JoinPlan& plan, int64_t dim) {
   needs.k = std::min(plan.options.k, right_rows);
   needs.left_row_bytes = LeftRowBytes(plan, dim);
   needs.uses_index = plan.uses_index();
-  needs.scans = !plan.uses_index() || plan.scans_unindexed();
+  needs.scans = !plan.uses_index() || plan.scans_unindexed() || plan.filter != nullptr;
   needs.block_rows_asked = plan.options.block_rows.value_or(0);
+  if (plan.filter != nullptr) {
+    needs.mask_bytes = plan.filter->mask_bytes;
+    needs.filter_bytes = plan.filter->work_bytes;
+  }
   needs.multivector = plan.multivector();
   needs.row_vectors = plan.row_vectors;
   if (plan.multivector() && plan.uses_index()) {
@@ -142,8 +151,12 @@ MemoryNeeds NeedsOf(const JoinPlan& plan, int64_t dim) {
       needs.partition_rows_max = std::max(needs.partition_rows_max, rows);
       const auto stored = static_cast<int64_t>(segment->partition_bytes(p));
       needs.partition_bytes_max = std::max(needs.partition_bytes_max, stored);
-      needs.index_bytes += stored + rows * 8 + kPartitionOverheadBytes;
+      const auto graph = static_cast<int64_t>(segment->graph_bytes(p));
+      needs.graph_bytes_max = std::max(needs.graph_bytes_max, graph);
+      needs.index_bytes += stored + graph + rows * 8 + kPartitionOverheadBytes;
     }
+    needs.partitions_at_once = std::max(
+        needs.partitions_at_once, exec::AnnIvfBatch::PartitionsAtOnce(partitions, plan.threads));
   }
   return needs;
 }
@@ -210,6 +223,9 @@ arrow::Result<std::shared_ptr<const JoinPlan>> MakePlan(std::shared_ptr<tabular:
     plan->candidates *= options.refine_factor.value_or(1);
     plan->refines = options.refine_factor.has_value() || plan->scans_unindexed();
   }
+  const int64_t beam = std::max(plan->candidates, plan->wanted);
+  plan->ef = options.ef.value_or(std::max(kDefaultEf, beam + beam / 2));
+  ARROW_ASSIGN_OR_RAISE(plan->filter, MakeRightFilter(plan->right.get(), options, plan->threads));
   ARROW_ASSIGN_OR_RAISE(const int64_t dim, FindWidth(*plan));
   ARROW_ASSIGN_OR_RAISE(plan->memory, PlanMemory(NeedsOf(*plan, dim)));
   return plan;

@@ -12,6 +12,7 @@
 #include "join/index_choice.h"
 #include "join/memory_plan.h"
 #include "join/options.h"
+#include "join/right_filter.h"
 #include "join/right_side.h"
 #include "tabular/table_source.h"
 
@@ -29,11 +30,16 @@ struct JoinPlan {
   exec::ProbeLimits probes;
   exec::DistanceRange range;
   MemoryPlan memory;
+  std::shared_ptr<const RightFilter> filter;  ///< null = every right row
+  /// The rows that passed the filter: null in a plan, set in the copy that a run works with.
+  std::shared_ptr<const dataset::RowMask> rows;
   int threads = 1;
   /// Rows the index hands on: k, or k * refine_factor.
   int64_t candidates = 0;
   /// What a query looks for in the index: k rows, or, a vector of a left list, so many vectors.
   int64_t wanted = 0;
+  /// Rows that a search in a graph holds.
+  int64_t ef = 0;
   /// Vectors of a right row; estimated where rows are lists of vectors.
   int64_t row_vectors = 1;
   /// Candidates of the index are scored again on the true vectors.

@@ -18,7 +18,9 @@ Prober::Prober(const JoinPlan& plan, base::ThreadPool* pool, base::CancelToken c
         exec::AnnIvfBatch::Source{.segment = chosen.segments[i],
                                   .dataset = plan.right->dataset().get(),
                                   .info = chosen.info.segments[i],
-                                  .ordinal = i},
+                                  .ordinal = i,
+                                  .mask = plan.rows,
+                                  .ef = plan.ef},
         &cache_, &counters->batch, pool_, cancel_, &workers_));
   }
 }
@@ -37,6 +39,7 @@ exec::ProbeLimits Prober::Limits() const {
 arrow::Status Prober::Rank(const exec::QueryRows& queries, Rankings* rankings) {
   const PhaseTimer timer(&counters_->rank_ns);
   const exec::ProbeLimits limits = Limits();
+  const std::vector<double> bytes(queries.bytes.begin(), queries.bytes.end());
   for (const auto& segment : plan_.choice.index->segments) {
     if (segment->dim() != queries.dim) {
       return base::Invalid("vectors of different widths: ", plan_.left_vector.what, " has ",
@@ -44,7 +47,7 @@ arrow::Status Prober::Rank(const exec::QueryRows& queries, Rankings* rankings) {
                            " has ", segment->dim());
     }
     auto ranking = std::make_unique<exec::AnnIvfPartition>(segment, pool_, cancel_);
-    ARROW_RETURN_NOT_OK(ranking->Start(queries.values, wanted_, limits));
+    ARROW_RETURN_NOT_OK(ranking->Start(bytes.empty() ? queries.values : bytes, wanted_, limits));
     counters_->partitions_ranked.fetch_add(segment->num_partitions() * queries.num_queries,
                                            std::memory_order_relaxed);
     rankings->push_back(std::move(ranking));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "io/random_reader.h"
+#include "join/table_scan.h"
 
 namespace kinjo::join {
 
@@ -22,9 +23,16 @@ class DatasetSide final : public RightSide {
 
   arrow::Result<std::unique_ptr<dataset::Scan>> ScanColumn(
       const std::string& column, const std::optional<std::vector<uint64_t>>& fragment_ids,
-      int64_t batch_rows) override {
-    return dataset_->MakeScan(
-        {.columns = {column}, .fragment_ids = fragment_ids, .batch_rows = batch_rows});
+      int64_t batch_rows, const std::shared_ptr<const dataset::RowMask>& rows) override {
+    return dataset_->MakeScan({.columns = {column},
+                               .fragment_ids = fragment_ids,
+                               .batch_rows = batch_rows,
+                               .rows = rows});
+  }
+  arrow::Result<dataset::FilterAnswer> EvaluateFilter(const predicate::Predicate& filter,
+                                                      base::ThreadPool* pool,
+                                                      const base::CancelToken& cancel) override {
+    return dataset::EvaluateFilter(dataset_.get(), filter, pool, cancel);
   }
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Take(
       const std::vector<std::string>& columns, std::span<const uint64_t> addresses) override {
@@ -45,35 +53,6 @@ class DatasetSide final : public RightSide {
   std::shared_ptr<dataset::Dataset> dataset_;
 };
 
-/// Numbers the rows of a table as they stream by.
-class TableScan final : public dataset::Scan {
- public:
-  TableScan(std::shared_ptr<arrow::RecordBatchReader> reader, int64_t batch_rows)
-      : reader_(std::move(reader)), batch_rows_(batch_rows) {}
-
-  arrow::Result<dataset::ScanBatch> Next() override {
-    dataset::ScanBatch out;
-    if (pending_ == nullptr || pending_offset_ >= pending_->num_rows()) {
-      ARROW_ASSIGN_OR_RAISE(pending_, reader_->Next());
-      pending_offset_ = 0;
-      if (pending_ == nullptr) return out;
-    }
-    const int64_t rows = std::min(batch_rows_, pending_->num_rows() - pending_offset_);
-    out.batch = pending_->Slice(pending_offset_, rows);
-    pending_offset_ += rows;
-    out.addresses.resize(static_cast<size_t>(rows));
-    for (uint64_t& address : out.addresses) address = next_ordinal_++;
-    return out;
-  }
-
- private:
-  std::shared_ptr<arrow::RecordBatchReader> reader_;
-  const int64_t batch_rows_;
-  std::shared_ptr<arrow::RecordBatch> pending_;
-  int64_t pending_offset_ = 0;
-  uint64_t next_ordinal_ = 0;
-};
-
 class TableSide final : public RightSide {
  public:
   explicit TableSide(std::shared_ptr<tabular::TableSource> source) : source_(std::move(source)) {}
@@ -85,10 +64,15 @@ class TableSide final : public RightSide {
   std::shared_ptr<dataset::Dataset> dataset() const override { return nullptr; }
 
   arrow::Result<std::unique_ptr<dataset::Scan>> ScanColumn(
-      const std::string& column, const std::optional<std::vector<uint64_t>>&,
-      int64_t batch_rows) override {
+      const std::string& column, const std::optional<std::vector<uint64_t>>&, int64_t batch_rows,
+      const std::shared_ptr<const dataset::RowMask>& rows) override {
     ARROW_ASSIGN_OR_RAISE(auto reader, source_->Read(std::vector<std::string>{column}));
-    return std::make_unique<TableScan>(std::move(reader), batch_rows);
+    return MakeTableScan(std::move(reader), batch_rows, rows);
+  }
+  arrow::Result<dataset::FilterAnswer> EvaluateFilter(const predicate::Predicate& filter,
+                                                      base::ThreadPool* pool,
+                                                      const base::CancelToken& cancel) override {
+    return FilterTable(source_.get(), filter, pool, cancel);
   }
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Take(
       const std::vector<std::string>& columns, std::span<const uint64_t> addresses) override {

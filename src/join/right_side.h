@@ -9,8 +9,12 @@
 #include <vector>
 
 #include "arrow/record_batch.h"
+#include "base/cancel_token.h"
 #include "base/error.h"
+#include "base/thread_pool.h"
 #include "dataset/dataset.h"
+#include "dataset/filter.h"
+#include "dataset/row_mask.h"
 #include "join/options.h"
 #include "tabular/table_source.h"
 
@@ -29,10 +33,15 @@ class RightSide {
   /// The dataset behind it; null for tables, which have no index.
   virtual std::shared_ptr<dataset::Dataset> dataset() const = 0;
 
-  /// Streams one column with the rows' addresses, in address order, at most `batch_rows` at a time.
+  /// Streams one column with the rows' addresses, in address order, at most `batch_rows` at a time:
+  /// those of `rows`, or all when that is null.
   virtual arrow::Result<std::unique_ptr<dataset::Scan>> ScanColumn(
       const std::string& column, const std::optional<std::vector<uint64_t>>& fragment_ids,
-      int64_t batch_rows) = 0;
+      int64_t batch_rows, const std::shared_ptr<const dataset::RowMask>& rows) = 0;
+  /// Evaluates a filter made for schema().
+  virtual arrow::Result<dataset::FilterAnswer> EvaluateFilter(const predicate::Predicate& filter,
+                                                              base::ThreadPool* pool,
+                                                              const base::CancelToken& cancel) = 0;
   /// Reads rows (rising addresses, no duplicates).
   virtual arrow::Result<std::shared_ptr<arrow::RecordBatch>> Take(
       const std::vector<std::string>& columns, std::span<const uint64_t> addresses) = 0;

@@ -5,6 +5,9 @@
 #include <chrono>
 #include <cstdint>
 #include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "exec/ann_ivf_batch.h"
 #include "join/knn_join.h"
@@ -25,13 +28,33 @@ struct RunCounters {
   std::atomic<int64_t> rows_scanned{0};
   std::atomic<int64_t> scan_tiles_started{0};
   exec::BatchCounters batch;
+  std::atomic<int64_t> filter_rows{0};
+  std::atomic<int64_t> filter_rows_evaluated{0};
+  std::atomic<bool> scored_all_passing{false};
   // Nanoseconds of each phase, by the clock on the wall.
+  std::atomic<int64_t> filter_ns{0};
   std::atomic<int64_t> rank_ns{0};
   std::atomic<int64_t> probe_ns{0};
   std::atomic<int64_t> refine_ns{0};
   std::atomic<int64_t> exact_ns{0};
   std::atomic<int64_t> take_ns{0};
   std::atomic<int64_t> total_ns{0};
+
+  /// What the filter let through, and which scalar indexes answered parts of it.
+  void SetFilterAnswer(int64_t rows, int64_t rows_evaluated, std::vector<std::string> indexes) {
+    filter_rows.store(rows);
+    filter_rows_evaluated.store(rows_evaluated);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    filter_indexes_ = std::move(indexes);
+  }
+  std::vector<std::string> filter_indexes() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return filter_indexes_;
+  }
+
+ private:
+  mutable std::mutex mutex_;  // guards what follows
+  std::vector<std::string> filter_indexes_;
 };
 
 /// Adds the time of its own life to a phase.

@@ -1,0 +1,118 @@
+#include "join/right_filter.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "index/ivf_segment.h"
+#include "join/plan.h"
+
+namespace kinjo::join {
+
+namespace {
+
+// Masks that an evaluation may hold at a time: the answer, and those of indexes being joined.
+constexpr int64_t kMasksAtATime = 4;
+
+// A block of a mask stands for so many rows, and takes so many bytes at most.
+constexpr int64_t kMaskBlockRows = 65536;
+constexpr int64_t kMaskBlockBytes = 8192 + 64;
+
+// Bytes that a value of a type without a fixed width is taken to have, read and decoded.
+constexpr int64_t kVariableValueBytes = 64;
+
+int64_t MaskBytes(int64_t rows) {
+  return (rows + kMaskBlockRows - 1) / kMaskBlockRows * kMaskBlockBytes;
+}
+
+int64_t MaskBytes(const RightSide& right) {
+  const auto dataset = right.dataset();
+  if (dataset == nullptr) return MaskBytes(right.num_rows().value_or(0));
+  int64_t bytes = 0;
+  for (const dataset::FragmentInfo& fragment : dataset->fragments()) {
+    bytes += MaskBytes(static_cast<int64_t>(fragment.physical_rows));
+  }
+  return bytes;
+}
+
+int64_t BatchBytes(const arrow::Schema& schema, const std::vector<std::string>& columns) {
+  int64_t row_bytes = 8;  // its address
+  for (const std::string& name : columns) {
+    const int bits = schema.GetFieldByName(name)->type()->bit_width();
+    row_bytes += 2 * (bits > 0 ? (bits + 7) / 8 : kVariableValueBytes);
+  }
+  return kScanBatchRows * row_bytes;
+}
+
+/// Whether scoring every row that passes is the better search: there are at most k of them, or so
+/// few that the first round would not meet k. Never where an option caps the partitions: the caller
+/// wants what lies in those. Looks at the right side and the options alone.
+bool NeedsNoSearch(const JoinPlan& plan, int64_t passing) {
+  if (passing == 0) return true;
+  if (plan.options.nprobes.has_value() || plan.options.maximum_nprobes.has_value()) return false;
+  if (passing <= plan.options.k) return true;
+  const int64_t round =
+      std::max(plan.probes.minimum, index::AdaptiveProbeCap(plan.metric(), plan.options.k));
+  double partitions = 0;
+  double visited = 0;
+  for (const auto& segment : plan.choice.index->segments) {
+    partitions += static_cast<double>(segment->num_partitions());
+    visited += static_cast<double>(std::min(segment->num_partitions(), round));
+  }
+  return static_cast<double>(passing) * visited < static_cast<double>(plan.options.k) * partitions;
+}
+
+/// The rows that fast_search may find: those of fragments that the index covers.
+dataset::RowMask IndexedRows(const JoinPlan& plan, const dataset::RowMask& rows) {
+  std::vector<uint64_t> covered;
+  for (const dataset::IndexSegmentInfo& segment : plan.choice.index->info.segments) {
+    covered.insert(covered.end(), segment.fragment_ids.begin(), segment.fragment_ids.end());
+  }
+  return rows.InFragments(covered);
+}
+
+}  // namespace
+
+arrow::Result<std::shared_ptr<const RightFilter>> MakeRightFilter(RightSide* right,
+                                                                  const JoinOptions& options,
+                                                                  int threads) {
+  if (options.where.empty()) return nullptr;
+  auto filter = std::make_shared<RightFilter>();
+  auto parsed = predicate::Predicate::Parse(options.where, right->schema());
+  if (!parsed.ok()) {
+    return parsed.status().WithMessage("where: ", base::MessageOf(parsed.status()));
+  }
+  filter->predicate = std::move(parsed).ValueUnsafe();
+  const auto dataset = right->dataset();
+  if (dataset != nullptr) {
+    filter->indexes = dataset::IndexesFor(dataset.get(), *filter->predicate);
+  }
+  filter->mask_bytes = MaskBytes(*right);
+  filter->work_bytes = kMasksAtATime * filter->mask_bytes +
+                       threads * BatchBytes(*right->schema(), filter->predicate->columns());
+  return filter;
+}
+
+arrow::Status ApplyRightFilter(base::ThreadPool* pool, const base::CancelToken& cancel,
+                               base::MemoryBudget* budget, RunCounters* counters, JoinPlan* plan) {
+  if (plan->filter == nullptr) return arrow::Status::OK();
+  const PhaseTimer timer(&counters->filter_ns);
+  ARROW_ASSIGN_OR_RAISE(const auto reserved,
+                        budget->Reserve(plan->filter->work_bytes, "evaluating the filter"));
+  ARROW_ASSIGN_OR_RAISE(dataset::FilterAnswer answer,
+                        plan->right->EvaluateFilter(*plan->filter->predicate, pool, cancel));
+  counters->SetFilterAnswer(static_cast<int64_t>(answer.rows->count()), answer.rows_evaluated,
+                            std::move(answer.indexes));
+  plan->rows = std::move(answer.rows);
+  if (!plan->uses_index()) return arrow::Status::OK();
+  if (plan->options.fast_search) {
+    plan->rows = std::make_shared<const dataset::RowMask>(IndexedRows(*plan, *plan->rows));
+  }
+  if (!NeedsNoSearch(*plan, static_cast<int64_t>(plan->rows->count()))) return arrow::Status::OK();
+  plan->choice.index.reset();
+  plan->refines = false;
+  plan->candidates = plan->options.k;
+  counters->scored_all_passing.store(true);
+  return arrow::Status::OK();
+}
+
+}  // namespace kinjo::join
