@@ -264,6 +264,14 @@ std::string Describe(const RqOptions& options) {
                       options.packed ? ", packed" : "", options.matrix ? ", matrix" : "");
 }
 
+// `few`: ties, or what a byte can't tell.
+void ExpectFilterKeepsNeighbours(const IvfSegment& segment, const std::vector<double>& queries,
+                                 bool make_codes, int64_t few) {
+  const FilterCheck check = CheckFilter(segment, queries, make_codes);
+  EXPECT_EQ(check.lost, 0);
+  EXPECT_LE(check.others_max, few);
+}
+
 TEST(RqQuantizer, DistancesEqualTheDefinition) {
   for (const RqOptions& options : AllKinds()) {
     SCOPED_TRACE(Describe(options));

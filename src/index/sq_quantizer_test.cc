@@ -147,6 +147,14 @@ void ExpectDefinition(const SqOptions& options) {
   }
 }
 
+// `few`: ties, or what a byte can't tell.
+void ExpectFilterKeepsNeighbours(const IvfSegment& segment, const std::vector<double>& queries,
+                                 bool make_codes, int64_t few) {
+  const FilterCheck check = CheckFilter(segment, queries, make_codes);
+  EXPECT_EQ(check.lost, 0);
+  EXPECT_LE(check.others_max, few);
+}
+
 TEST(SqQuantizer, DistancesEqualTheDefinition) {
   for (const SqOptions& options : AllKinds()) ExpectDefinition(options);
 }

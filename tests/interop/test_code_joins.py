@@ -1,5 +1,5 @@
-"""Joins through IVF_SQ and IVF_RQ indexes: the partition-major scan with its filter says the same as
-a scan that scores every row, and a batch the same as its left rows one by one.
+"""Joins through IVF_SQ and IVF_RQ indexes: the partition-major scan with its filter says the same
+as a scan that scores every row, and a batch the same as its left rows one by one.
 """
 
 import subprocess
