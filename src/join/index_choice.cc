@@ -35,7 +35,6 @@ std::string WhyNot(const dataset::IndexInfo& info, const Question& question) {
     return "its metric is " + info.metric +
            ", but metric = " + std::string(kernels::MetricName(*options.metric)) + " is asked for";
   }
-  if (*metric == kernels::Metric::kHamming) return "hamming is answered by the exact path";
   if (info.segments.empty()) return "it has no segment";
   if (has_rows && std::none_of(info.segments.begin(), info.segments.end(), CoversRows)) {
     return "it covers no fragment of this version";
