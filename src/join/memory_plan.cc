@@ -32,7 +32,7 @@ int64_t PartitionBytes(const MemoryNeeds& needs) {
     // More live rows than a tenth are searched through the graph, where they lie.
     decoded_rows = rows / 10 + 1;
   }
-  bytes += decoded_rows * (needs.dim * 5 + 3 * 8);
+  bytes += decoded_rows * (needs.dim * 5 + (needs.coded ? 5 : 3) * 8);
   bytes *= needs.partitions_at_once > 0 ? needs.partitions_at_once : needs.threads;
   if (needs.graph_bytes_max > 0) bytes += needs.threads * index::HnswSearcher::SizeBytes(rows);
   return bytes;
@@ -56,7 +56,8 @@ int64_t QueryBytes(const MemoryNeeds& needs) {
   bytes += needs.candidates * 2 * 16;    // heap, with room to grow
   bytes += needs.k * (16 + 3 * 8) + 64;  // result rows
   if (needs.uses_index) {
-    bytes += needs.segments * (needs.dim * 8 + needs.ranked_partitions * (8 + 12) + 48);
+    bytes += needs.segments *
+             (needs.dim * (needs.coded ? 16 : 8) + needs.ranked_partitions * (8 + 12) + 48);
     bytes += needs.candidates * 16;  // addresses to refine
   }
   if (needs.scans) bytes += needs.dim * 4 + 16;

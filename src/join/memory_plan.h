@@ -21,6 +21,7 @@ struct MemoryNeeds {
   bool scans = false;               ///< true vectors are scanned: exact path, un-indexed fragments
   int64_t segments = 0;             ///< index path
   int64_t ranked_partitions = 0;    ///< of a query and segment
+  bool coded = false;               ///< queries are kept as codes too, rows have factors (SQ, RQ)
   int64_t partition_rows_max = 0;   ///< the largest partition
   int64_t partition_bytes_max = 0;  ///< as stored
   int64_t partitions_at_once = 0;   ///< loaded and decoded at a time; 0 = one a thread

@@ -52,6 +52,15 @@ TEST(MemoryPlan, ALimitTooSmallNamesTheSmallestThatWouldDo) {
   EXPECT_LE(plan->total_bytes(), smallest);
 }
 
+TEST(MemoryPlan, CodedQueriesAndRowsTakeMore) {
+  MemoryNeeds needs = IndexNeeds();
+  const MemoryPlan plain = PlanMemory(needs).ValueOrDie();
+  needs.coded = true;
+  const MemoryPlan coded = PlanMemory(needs).ValueOrDie();
+  EXPECT_EQ(coded.query_bytes, plain.query_bytes + 8 * 128);
+  EXPECT_EQ(coded.fixed_bytes, plain.fixed_bytes + 4 * 16 * 3000);
+}
+
 TEST(MemoryPlan, AskedBlockRowsAreKept) {
   for (const int64_t rows : {1, 7, 4096}) {
     MemoryNeeds needs = IndexNeeds();

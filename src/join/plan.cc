@@ -143,6 +143,10 @@ MemoryNeeds NeedsOf(const JoinPlan& plan, int64_t dim) {
   if (!plan.uses_index()) return needs;
   for (const auto& segment : plan.choice.index->segments) {
     ++needs.segments;
+    const auto kind = format::ParseIndexKind(segment->index_type());
+    needs.coded =
+        needs.coded || (kind.has_value() && (kind->quantizer == format::QuantizerKind::kSq ||
+                                             kind->quantizer == format::QuantizerKind::kRq));
     const int64_t partitions = segment->num_partitions();
     needs.ranked_partitions = std::max(
         needs.ranked_partitions, RankedAtMost(plan.probes, plan.metric(), plan.wanted, partitions));
