@@ -65,10 +65,11 @@ TEST(IndexListTest, DetailsTellTypeAndMetric) {
   EXPECT_EQ(told(Details(0, 4)), "IVF_PQ l2");
   EXPECT_EQ(told(Details(1, 8)), "IVF_FLAT cosine");
   EXPECT_EQ(told(Details(2, 4)), "IVF_PQ dot");
-  EXPECT_EQ(told(Details(3, 8)), "IVF_FLAT hamming unusable");
-  EXPECT_EQ(told(Details(0, 5)), "IVF_SQ l2 unusable");
-  EXPECT_EQ(told(Details(0, 6)), "IVF_RQ l2 unusable");
-  EXPECT_EQ(told(Details(0, 8, true)), "IVF_HNSW_FLAT l2 unusable");
+  EXPECT_EQ(told(Details(3, 8)), "IVF_FLAT hamming");
+  EXPECT_EQ(told(Details(0, 5)), "IVF_SQ l2");
+  EXPECT_EQ(told(Details(0, 6)), "IVF_RQ l2");
+  EXPECT_EQ(told(Details(0, 8, true)), "IVF_HNSW_FLAT l2");
+  EXPECT_EQ(told(Details(0, 6, true)), "IVF_HNSW_RQ l2 unusable");
 }
 
 TEST(IndexListTest, CaseOfTheDetailsTypeDoesNotMatter) {

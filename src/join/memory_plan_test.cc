@@ -61,6 +61,27 @@ TEST(MemoryPlan, CodedQueriesAndRowsTakeMore) {
   EXPECT_EQ(coded.fixed_bytes, plain.fixed_bytes + 4 * 16 * 3000);
 }
 
+TEST(MemoryPlan, FewPartitionsAreLoadedOneAtATime) {
+  MemoryNeeds needs = IndexNeeds();
+  const int64_t each = PlanMemory(needs).ValueOrDie().fixed_bytes;
+  needs.partitions_at_once = needs.threads;
+  EXPECT_EQ(PlanMemory(needs).ValueOrDie().fixed_bytes, each);
+  needs.partitions_at_once = 1;
+  const int64_t one = PlanMemory(needs).ValueOrDie().fixed_bytes;
+  EXPECT_EQ(each - one, 3 * (3000 * 24 + 3000 * (128 * 5 + 4 * 8)));
+}
+
+TEST(MemoryPlan, GraphsCount) {
+  MemoryNeeds needs = IndexNeeds();
+  needs.partitions_at_once = 1;
+  needs.graph_bytes_max = 500'000;
+  const int64_t with_graph = PlanMemory(needs).ValueOrDie().fixed_bytes;
+  // At least the graph, and for each thread which nodes it has seen.
+  EXPECT_GT(with_graph, 500'000 + 4 * 3000 * 4);
+  needs.graph_bytes_max = 600'000;
+  EXPECT_EQ(PlanMemory(needs).ValueOrDie().fixed_bytes, with_graph + 200'000);
+}
+
 TEST(MemoryPlan, AskedBlockRowsAreKept) {
   for (const int64_t rows : {1, 7, 4096}) {
     MemoryNeeds needs = IndexNeeds();

@@ -49,7 +49,8 @@ arrow::Status SearchPartition(int64_t partition, Search* search) {
   for (int64_t q = 0; q < search->queries.num_queries; ++q) {
     for (const index::RankedPartition& ranked : search->ranked[q]) {
       if (ranked.partition != partition) continue;
-      for (int64_t slot = 0; slot < decoded.rows.num_rows(); ++slot) {
+      const auto kept = static_cast<int64_t>(decoded.addresses.size());
+      for (int64_t slot = 0; slot < kept; ++slot) {
         const float distance = segment.Distance(partition, search->queries.query(q), decoded, slot);
         search->best[q].Push({distance, decoded.addresses[slot]});
       }
