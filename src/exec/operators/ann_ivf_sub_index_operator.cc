@@ -267,12 +267,13 @@ arrow::Status AnnIvfSubIndexOperator::Stream::Search(Delta* delta, int64_t count
     delta->queries = delta->segment->PrepareQueries(copies);
   }
   std::vector<Probe> probes;
+  probes.reserve(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) {
     probes.push_back({static_cast<uint32_t>(i), delta->partitions[delta->next + i]});
   }
   heaps_.Reset(count, op_.query_.candidates(), op_.query_.range());
   const auto list = ProbeList::Invert(probes, delta->segment->num_partitions());
-  const arrow::Status status = delta->batch->Scan(delta->queries, list, &heaps_);
+  arrow::Status status = delta->batch->Scan(delta->queries, list, &heaps_);
   if (!status.ok()) {
     if (base::CodeOf(status) == base::ErrorCode::kCancelled) return status;
     return status.WithMessage("Failed to calculate KNN: ", status.message());

@@ -12,7 +12,7 @@ class FilterOperator::Stream final : public BatchStream {
 
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Next() override {
     while (true) {
-      ARROW_ASSIGN_OR_RAISE(const auto batch, input_->Next());
+      ARROW_ASSIGN_OR_RAISE(auto batch, input_->Next());
       if (batch == nullptr) return nullptr;
       ARROW_ASSIGN_OR_RAISE(const auto passes, predicate_.Evaluate(*batch));
       std::vector<int64_t> rows;

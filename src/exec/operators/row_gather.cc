@@ -13,6 +13,7 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> GatherRows(const arrow::Recor
       count, std::make_shared<arrow::Buffer>(reinterpret_cast<const uint8_t*>(rows.data()),
                                              count * static_cast<int64_t>(sizeof(int64_t))));
   arrow::ArrayVector columns;
+  columns.reserve(static_cast<size_t>(batch.num_columns()));
   for (const auto& column : batch.columns()) {
     ARROW_ASSIGN_OR_RAISE(auto taken, arrow::compute::Take(*column, indices));
     columns.push_back(std::move(taken));

@@ -117,7 +117,7 @@ TEST(TopKOperator, TheRangeIsAppliedBeforeTheCut) {
   TestRun test;
   KINJO_ASSERT_RESULT(rows, RunPlan(*op, &test.run));
   EXPECT_THAT(RowsOf(*rows), ElementsAre(1, 2));
-  EXPECT_THAT(RenderPlan(op->Describe(), {}), HasSubstr("distance_range=[1, "));
+  EXPECT_THAT(RenderPlan(op->Describe(), {}), HasSubstr("distance_range=[1, 9)\n"));
 }
 
 TEST(TopKOperator, ManyBatchesComeOutAsIfTheyWereOne) {

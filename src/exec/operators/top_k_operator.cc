@@ -1,6 +1,8 @@
 #include "exec/operators/top_k_operator.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "exec/operators/neighbor_batch.h"
 #include "exec/operators/row_gather.h"
@@ -115,8 +117,8 @@ PlanNode TopKOperator::Describe() const {
   PlanNode node{.name = "Sort"};
   node.fields = {{"fetch", base::Concat(k_)}, {"order", "[_distance, row address]"}};
   if (range_.has_value()) {
-    node.fields.emplace_back("distance_range",
-                             base::Concat("[", range_->lower, ", ", range_->maximum, "]"));
+    const float upper = std::nextafter(range_->maximum, std::numeric_limits<float>::infinity());
+    node.fields.emplace_back("distance_range", base::Concat("[", range_->lower, ", ", upper, ")"));
   }
   return node;
 }
