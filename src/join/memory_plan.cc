@@ -43,9 +43,7 @@ int64_t FixedBytes(const MemoryNeeds& needs) {
   if (needs.uses_index) bytes += PartitionBytes(needs);
   if (needs.scans) {
     // Two blocks: one is scored while the next is read, decoded and grouped.
-    const int64_t vectors =
-        needs.multivector ? kScanBatchLists * needs.row_vectors : kScanBatchRows;
-    bytes += 2 * vectors * (needs.dim * (2 * needs.element_bytes + 5) + 3 * 8);
+    bytes += 2 * needs.scan_vectors * (needs.dim * (2 * needs.element_bytes + 5) + 3 * 8);
   }
   return bytes;
 }

@@ -30,9 +30,9 @@ struct MemoryNeeds {
   int64_t block_rows_asked = 0;     ///< 0 = as many as fit
   int64_t mask_bytes = 0;           ///< of the rows that a filter passes
   int64_t filter_bytes = 0;         ///< while the filter is evaluated, before all else
-  // Of columns whose rows are lists of vectors; a "query" and a "left row" is then a left vector.
+  int64_t scan_vectors = 0;         ///< true vectors scanned at a time
+  /// Rows are lists of vectors; a "query" and a "left row" is then a left vector.
   bool multivector = false;
-  int64_t row_vectors = 1;  ///< vectors of a right row, estimated
 };
 
 /// The shares, in bytes where not said otherwise.

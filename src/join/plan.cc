@@ -26,8 +26,8 @@ constexpr int64_t kPartitionOverheadBytes = 512;
 // Lance.
 constexpr int64_t kVectorsPerNeighbor = 10;
 
-// Vectors that a right row is taken to have where no index tells.
-constexpr int64_t kRowVectors = 32;
+// Right rows that are looked at where no index tells how many vectors a row has.
+constexpr int64_t kRowsLookedAt = 64;
 
 int64_t ValueBytes(const arrow::DataType& type) {
   if (type.id() == arrow::Type::FIXED_SIZE_LIST) {
@@ -72,10 +72,21 @@ int64_t RankedAtMost(const exec::ProbeLimits& probes, kernels::Metric metric, in
   return std::min(maximum, std::max(cap, first_round));
 }
 
-/// Vectors of the indexed rows, on average, rounded up.
-int64_t RowVectors(const JoinPlan& plan) {
+/// Vectors of a right row, on average, rounded up: of the indexed rows, else of the first.
+arrow::Result<int64_t> RowVectors(const JoinPlan& plan) {
   if (!plan.multivector()) return 1;
-  if (!plan.uses_index()) return kRowVectors;
+  if (!plan.uses_index()) {
+    ARROW_ASSIGN_OR_RAISE(
+        const auto scan,
+        plan.right->ScanColumn(plan.right_vector.name, std::nullopt, kRowsLookedAt, nullptr));
+    ARROW_ASSIGN_OR_RAISE(const dataset::ScanBatch first, scan->Next());
+    if (first.batch == nullptr) return 1;
+    const auto lists = first.batch->GetColumnByName(plan.right_vector.name);
+    if (lists == nullptr || lists->length() == 0) return 1;
+    ARROW_ASSIGN_OR_RAISE(const exec::FlatLists flat,
+                          exec::FlattenLists(lists, {.what = plan.right_vector.what}));
+    return std::max<int64_t>((flat.begins.back() + flat.num_rows() - 1) / flat.num_rows(), 1);
+  }
   int64_t vectors = 0;
   for (const auto& segment : plan.choice.index->segments) {
     for (int64_t p = 0; p < segment->num_partitions(); ++p) {
@@ -136,7 +147,7 @@ MemoryNeeds NeedsOf(const JoinPlan& plan, int64_t dim) {
     needs.filter_bytes = plan.filter->work_bytes;
   }
   needs.multivector = plan.multivector();
-  needs.row_vectors = plan.row_vectors;
+  needs.scan_vectors = plan.scan_batch_rows() * plan.row_vectors;
   if (plan.multivector() && plan.uses_index()) {
     needs.candidates += std::min(plan.wanted, right_rows * plan.row_vectors);
   }
@@ -222,7 +233,7 @@ arrow::Result<std::shared_ptr<const JoinPlan>> MakePlan(std::shared_ptr<tabular:
   }
   plan->candidates = options.k;
   plan->wanted = plan->multivector() ? options.k * kVectorsPerNeighbor : options.k;
-  plan->row_vectors = RowVectors(*plan);
+  ARROW_ASSIGN_OR_RAISE(plan->row_vectors, RowVectors(*plan));
   if (plan->uses_index()) {
     plan->candidates *= options.refine_factor.value_or(1);
     plan->refines = options.refine_factor.has_value() || plan->scans_unindexed();

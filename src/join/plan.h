@@ -2,6 +2,7 @@
 // options (and the left schema); run by the executor; shown by explain.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -50,7 +51,10 @@ struct JoinPlan {
   /// The right rows are lists of vectors, and the left ones are searched as such.
   bool multivector() const { return right_vector.multivector; }
   /// Right rows that are scanned at a time.
-  int64_t scan_batch_rows() const { return multivector() ? kScanBatchLists : kScanBatchRows; }
+  int64_t scan_batch_rows() const {
+    if (!multivector()) return kScanBatchRows;
+    return std::clamp<int64_t>(2 * kScanBatchRows / row_vectors, 1, kScanBatchLists);
+  }
   /// Fragments without index are scanned and merged.
   bool scans_unindexed() const;
   bool exact_distances() const;

@@ -53,7 +53,7 @@ class RightSide {
   virtual int64_t bytes_read() const = 0;
 };
 
-/// Rows of a scanned batch: of vectors, and of lists of vectors.
+/// Rows of a scanned batch: of vectors, and of lists of vectors at most.
 inline constexpr int64_t kScanBatchRows = 8192;
 inline constexpr int64_t kScanBatchLists = 512;
 
