@@ -17,7 +17,6 @@
 namespace kinjo::dataset {
 namespace {
 
-using predicate::Expression;
 using predicate::ExpressionKind;
 
 /// A lookup may read so many values however few the index has.

@@ -190,11 +190,22 @@ def test_the_same_answer_whatever_the_index_covers(coverage, stable, neighbours,
         assert report["path"] == ("exact" if coverage == "never" else "index")
 
 
-@pytest.mark.parametrize("kind", ["IVF_FLAT", "IVF_PQ"])
+KINDS = {
+    "IVF_FLAT": {},
+    "IVF_PQ": {"num_sub_vectors": 4},
+    "IVF_SQ": {},
+    "IVF_RQ": {},
+    "IVF_HNSW_FLAT": {},
+    "IVF_HNSW_PQ": {"num_sub_vectors": 4},
+    "IVF_HNSW_SQ": {},
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_as_many_rows_as_pass(kind, neighbours, tmp_path):
     path = tmp_path / "right.lance"
     make(path, "both")
-    vector_index(path, kind, **({"num_sub_vectors": 4} if kind == "IVF_PQ" else {}))
+    vector_index(path, kind, **KINDS[kind])
     for predicate, rows in CASES.items():
         report = check(neighbours, path, predicate, approximate=True)
         assert rows in (None, report["filter_rows"])
