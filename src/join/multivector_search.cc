@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "exec/multivector_estimate.h"
 
@@ -38,10 +39,10 @@ MultivectorSearch::MultivectorSearch(const JoinPlan& plan, base::ThreadPool* poo
                                      base::CancelToken cancel, RunCounters* counters)
     : plan_(plan),
       pool_(pool),
-      cancel_(cancel),
-      refiner_(plan, pool, cancel, counters),
-      exact_(plan, pool, cancel, counters) {
-  if (plan.uses_index()) prober_.emplace(plan, pool, cancel, counters);
+      cancel_(std::move(cancel)),
+      refiner_(plan, pool, cancel_, counters),
+      exact_(plan, pool, cancel_, counters) {
+  if (plan.uses_index()) prober_.emplace(plan, pool, cancel_, counters);
 }
 
 arrow::Status MultivectorSearch::EstimateSome(const exec::QueryLists& lists,
