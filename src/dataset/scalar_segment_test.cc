@@ -104,6 +104,7 @@ TEST_F(BtreeOfFloats, SkipsPagesThatHoldNoSuchNumber) {
   EXPECT_EQ(Check("f BETWEEN 3 AND 4", false), 4u);
   EXPECT_EQ(Check("f < -5", false), 4u);
   EXPECT_EQ(Check("f > 1e9", false), 6u);
+  EXPECT_EQ(Check("isnan(f)", false), 4u);
 }
 
 TEST_F(BtreeOfFloats, FindsWhatATestOfAllValuesFinds) {

@@ -240,6 +240,7 @@ ValueBounds ValueBounds::Of(const Expression& expression, bool expected) {
     case ExpressionKind::kLike:
       return expected ? OfPattern(expression) : ValueBounds();
     case ExpressionKind::kIsNull:
+    case ExpressionKind::kIsNan:  // no interval tells of NaN
       return expected && IsColumn(*expression.inputs[0]) ? None() : ValueBounds();
     default:
       return {};

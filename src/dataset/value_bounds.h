@@ -32,8 +32,8 @@ class ValueBounds {
   ValueBounds() : intervals_(1) {}
   static ValueBounds None() { return ValueBounds(std::vector<Interval>{}); }
 
-  /// Holds every value, null aside, for which a boolean expression over one column is true or
-  /// unknown. May hold others too.
+  /// Holds every value, null and NaN aside, for which a boolean expression over one column is true
+  /// or unknown. May hold others too.
   static ValueBounds Of(const predicate::Expression& expression) { return Of(expression, true); }
 
   bool is_everything() const;

@@ -78,6 +78,8 @@ TEST(ValueBoundsTest, LogicJoinsBounds) {
   EXPECT_FALSE(HoldsInt("NOT (i <> 5)", 6, 9));
   EXPECT_FALSE(HoldsInt("i IS NULL", -100, 100));
   EXPECT_TRUE(BoundsOf("i IS NOT NULL").is_everything());
+  EXPECT_FALSE(Holds("isnan(f)", -1e300, 1e300));
+  EXPECT_TRUE(BoundsOf("NOT isnan(f)").is_everything());
 }
 
 TEST(ValueBoundsTest, APatternBoundsByItsPrefix) {
