@@ -83,8 +83,8 @@ def test_an_installed_tree_holds_what_others_build_with(installed):
     files = {str(path.relative_to(installed)) for path in installed.rglob("*.*")}
     assert {"include/kinjo/kinjo.h", "include/kinjo/kinjo.hpp", "include/kinjo/arrow_c_abi.h",
             "lib/libkinjo.so", "lib/pkgconfig/kinjo.pc"} <= files
-    done = subprocess.run([installed / "bin" / "kinjo", "--version"], capture_output=True, text=True,
-                          check=True)
+    program = [installed / "bin" / "kinjo", "--version"]
+    done = subprocess.run(program, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("kinjo ")
 
 
@@ -115,8 +115,8 @@ def test_a_program_built_by_cmake(installed, tables, tmp_path, library):
     )
     flags = [f"-fsanitize={names}" for symbol, names in SANITIZERS.items()
              if symbol in symbols(library, "--undefined-only")]
-    configure = ["cmake", "-S", source, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={installed}",
-                 f"-DCMAKE_CXX_FLAGS={' '.join(flags)}"]
+    configure = ["cmake", "-S", source, "-B", tmp_path / "build"]
+    configure += [f"-DCMAKE_PREFIX_PATH={installed}", f"-DCMAKE_CXX_FLAGS={' '.join(flags)}"]
     for command in (configure, ["cmake", "--build", tmp_path / "build"]):
         subprocess.run(list(map(str, command)), check=True, stdout=subprocess.DEVNULL)
     text = run_example(tmp_path / "build" / "program", tables / "left.parquet",
