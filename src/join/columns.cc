@@ -4,6 +4,7 @@
 #include <set>
 
 #include "exec/multivector_array.h"
+#include "join/column_path.h"
 
 namespace kinjo::join {
 
@@ -117,7 +118,9 @@ arrow::Result<VectorColumn> ResolveVectorColumn(const Side& side, const std::str
   }
   column.what = side.name + " column \"" + column.name + "\"";
   const std::vector<int> found = side.schema->GetAllFieldIndices(column.name);
-  if (found.empty()) {
+  const auto field =
+      found.empty() ? FindNested(*side.schema, column.name) : side.schema->field(found[0]);
+  if (field == nullptr) {
     return base::NotFound(side.option, ": the ", side.name, " side (", side.uri,
                           ") has no column \"", column.name,
                           "\"; its columns: ", ListNames(side.schema->field_names()));
@@ -126,7 +129,8 @@ arrow::Result<VectorColumn> ResolveVectorColumn(const Side& side, const std::str
     return base::Invalid(side.option, ": the ", side.name, " side (", side.uri, ") has ",
                          found.size(), " columns named \"", column.name, "\"");
   }
-  const arrow::DataType& type = *side.schema->field(found[0])->type();
+  column.root = RootOf(*side.schema, column.name);
+  const arrow::DataType& type = *field->type();
   auto vector = exec::VectorTypeOf(type);
   if (!vector.has_value()) {
     vector = exec::MultivectorTypeOf(type);

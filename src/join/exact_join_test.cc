@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "arrow/util/bit_util.h"
 #include "join/brute_force.h"
 #include "join/memory_sides.h"
 #include "kernels/simd_level.h"
@@ -289,6 +290,47 @@ TEST(ExactJoin, ListsAreBoundedLikeFixedSizeLists) {
   // Nothing but nulls at first: more is reserved, not less.
   vectors.assign(40, {});
   EXPECT_GT(plan(-1)->memory.fixed_bytes, fixed.fixed_bytes);
+}
+
+TEST(ExactJoin, VectorsInsideStructsAreNamedByPaths) {
+  const Vectors left = IntegerVectors(30, 4, 61), right = IntegerVectors(200, 4, 62);
+  // Columns `id` and `s` = {t: {v}, other}; every fifth row of the right is a null struct.
+  const auto nested = [](const std::string& id, const Vectors& vectors, bool with_nulls) {
+    const auto flat = MakeVectorBatch(id, "v", vectors, arrow::float32(), 4);
+    const auto inner = arrow::StructArray::Make({flat->column(1)}, {"v"}).ValueOrDie();
+    std::shared_ptr<arrow::Buffer> validity = arrow::AllocateBitmap(flat->num_rows()).ValueOrDie();
+    for (int64_t i = 0; i < flat->num_rows(); ++i) {
+      arrow::bit_util::SetBitTo(validity->mutable_data(), i, !with_nulls || i % 5 != 0);
+    }
+    const auto outer = arrow::StructArray::Make({inner, flat->column(0)},
+                                                std::vector<std::string>{"t", "other"}, validity)
+                           .ValueOrDie();
+    return arrow::RecordBatch::Make(
+        arrow::schema({arrow::field(id, arrow::int64()), arrow::field("s", outer->type())}),
+        flat->num_rows(), {flat->column(0), outer});
+  };
+  JoinOptions options = Options(Metric::kL2, 6);
+  options.on = "s.t.v";
+  const auto join = [&](const JoinOptions& chosen) {
+    return RunJoin(std::make_shared<MemoryTable>(nested("q", left, false), "left"),
+                   MakeTableSide(std::make_shared<MemoryTable>(nested("id", right, true), "right")),
+                   chosen);
+  };
+  std::vector<bool> eligible;
+  for (size_t i = 0; i < right.size(); ++i) eligible.push_back(i % 5 != 0);
+  const auto want = BruteForce(Metric::kL2, left, right, 6, eligible);
+  KINJO_ASSERT_RESULT(got, join(options));
+  ExpectSame(NeighboursOf(*got.table, 30, "id"), want);
+  // The struct may come out, or not.
+  EXPECT_NE(got.table->GetColumnByName("s"), nullptr);
+  options.left_select = std::vector<std::string>{"q", "s"};
+  options.right_select = std::vector<std::string>{"id"};
+  KINJO_ASSERT_RESULT(selected, join(options));
+  ExpectSame(NeighboursOf(*selected.table, 30, "id"), want);
+  options.on = "s.t.w";
+  EXPECT_EQ(base::CodeOf(join(options).status()), base::ErrorCode::kNotFound);
+  options.on = "s.other";
+  EXPECT_EQ(base::CodeOf(join(options).status()), base::ErrorCode::kInvalid);
 }
 
 TEST(ExactJoin, CancelStopsWithinABlockAThread) {

@@ -1,5 +1,7 @@
 #include "join/exact_path.h"
 
+#include "join/column_path.h"
+
 namespace kinjo::join {
 
 namespace {
@@ -25,10 +27,7 @@ arrow::Status ExactScan<Distance>::ReadBlock(const Queries& queries, dataset::Sc
     ARROW_ASSIGN_OR_RAISE(const dataset::ScanBatch batch, scan->Next());
     *more = batch.batch != nullptr;
     if (!*more) return arrow::Status::OK();
-    const auto vectors = batch.batch->GetColumnByName(plan_.right_vector.name);
-    if (vectors == nullptr) {
-      return base::Internal("the right side gave no column \"", plan_.right_vector.name, "\"");
-    }
+    ARROW_ASSIGN_OR_RAISE(const auto vectors, ColumnAt(*batch.batch, plan_.right_vector.name));
     const exec::VectorRead read{.what = what,
                                 .first_row = next_row_,
                                 .width = DimOf(queries),
@@ -53,7 +52,7 @@ arrow::Status ExactScan<Distance>::Scan(const Queries& queries,
   if (IsEmpty(queries)) return arrow::Status::OK();
   const PhaseTimer timer(&counters_->exact_ns);
   ARROW_ASSIGN_OR_RAISE(const auto scan,
-                        plan_.right->ScanColumn(plan_.right_vector.name, fragment_ids,
+                        plan_.right->ScanColumn(plan_.right_vector.root, fragment_ids,
                                                 plan_.scan_batch_rows(), plan_.rows));
   next_row_ = 0;
   Block blocks[2];

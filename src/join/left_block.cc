@@ -5,14 +5,15 @@
 
 #include "arrow/util/byte_size.h"
 #include "exec/exact_rows.h"
+#include "join/column_path.h"
 
 namespace kinjo::join {
 
 arrow::Result<std::unique_ptr<LeftReader>> LeftReader::Open(const JoinPlan& plan) {
   std::unique_ptr<LeftReader> reader(new LeftReader(plan));
   std::vector<std::string> columns = plan.layout.left_columns;
-  if (std::find(columns.begin(), columns.end(), plan.left_vector.name) == columns.end()) {
-    columns.push_back(plan.left_vector.name);
+  if (std::find(columns.begin(), columns.end(), plan.left_vector.root) == columns.end()) {
+    columns.push_back(plan.left_vector.root);
   }
   ARROW_ASSIGN_OR_RAISE(reader->reader_, plan.left->Read(columns));
   if (plan.right_vector.type.width.has_value()) {
@@ -23,8 +24,7 @@ arrow::Result<std::unique_ptr<LeftReader>> LeftReader::Open(const JoinPlan& plan
 }
 
 arrow::Result<int64_t> LeftReader::CountFitting(int64_t rows, const LeftBlock& block) const {
-  const auto vectors = pending_->GetColumnByName(plan_.left_vector.name);
-  if (vectors == nullptr) return rows;  // reported where the vectors are read
+  ARROW_ASSIGN_OR_RAISE(const auto vectors, ColumnAt(*pending_, plan_.left_vector.name));
   const int64_t room = plan_.memory.block_vectors - block.lists.vectors.num_queries;
   ARROW_ASSIGN_OR_RAISE(const int64_t fitting,
                         exec::CountListsWithin(*vectors->Slice(pending_offset_, rows), room));
@@ -137,10 +137,7 @@ arrow::Status LeftReader::Next(LeftBlock* block) {
     ARROW_ASSIGN_OR_RAISE(const auto slice,
                           NextSlice(plan_.memory.block_rows - block->num_rows, *block));
     if (slice == nullptr) break;
-    const auto vectors = slice->GetColumnByName(plan_.left_vector.name);
-    if (vectors == nullptr) {
-      return base::Internal("the left side gave no column \"", plan_.left_vector.name, "\"");
-    }
+    ARROW_ASSIGN_OR_RAISE(const auto vectors, ColumnAt(*slice, plan_.left_vector.name));
     ARROW_RETURN_NOT_OK(AddQueries(vectors, next_row_, block));
     next_row_ += slice->num_rows();
     block->num_rows += slice->num_rows();

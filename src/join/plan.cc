@@ -6,6 +6,7 @@
 #include "base/thread_pool.h"
 #include "exec/ann_ivf_batch.h"
 #include "exec/multivector_array.h"
+#include "join/column_path.h"
 #include "join/validate.h"
 
 namespace kinjo::join {
@@ -112,17 +113,17 @@ arrow::Result<int64_t> FindWidth(const JoinPlan& plan) {
     return plan.choice.index->segments[0]->dim();
   }
   ARROW_ASSIGN_OR_RAISE(const auto scan,
-                        plan.right->ScanColumn(plan.right_vector.name, std::nullopt,
+                        plan.right->ScanColumn(plan.right_vector.root, std::nullopt,
                                                plan.scan_batch_rows(), nullptr));
   ARROW_ASSIGN_OR_RAISE(const dataset::ScanBatch first, scan->Next());
   if (first.batch == nullptr) return 0;
-  auto lists = first.batch->GetColumnByName(plan.right_vector.name);
-  if (lists != nullptr && plan.multivector()) {
+  ARROW_ASSIGN_OR_RAISE(auto lists, ColumnAt(*first.batch, plan.right_vector.name));
+  if (plan.multivector()) {
     ARROW_ASSIGN_OR_RAISE(const exec::FlatLists flat,
                           exec::FlattenLists(lists, {.what = plan.right_vector.what}));
     lists = flat.vectors;
   }
-  for (int64_t row = 0; lists != nullptr && row < lists->length(); ++row) {
+  for (int64_t row = 0; row < lists->length(); ++row) {
     const int64_t width = exec::ListLength(*lists, row);
     if (width > 0) return width;
   }

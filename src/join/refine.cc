@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "join/column_path.h"
+
 namespace kinjo::join {
 
 namespace {
@@ -86,13 +88,14 @@ void CandidateRefiner<Rows, Queries>::CollectInterval(uint64_t first, uint64_t l
 template <typename Rows, typename Queries>
 arrow::Result<Rows> CandidateRefiner<Rows, Queries>::ReadRows(const Queries& queries,
                                                               std::span<const uint64_t> addresses) {
-  ARROW_ASSIGN_OR_RAISE(const auto batch, plan_.right->Take({plan_.right_vector.name}, addresses));
+  ARROW_ASSIGN_OR_RAISE(const auto batch, plan_.right->Take({plan_.right_vector.root}, addresses));
   if (batch->num_rows() != static_cast<int64_t>(addresses.size())) {
     return base::Internal("refine asked for ", addresses.size(), " rows and got ",
                           batch->num_rows());
   }
   counters_->rows_refined.fetch_add(batch->num_rows(), std::memory_order_relaxed);
-  return Rows::Read(plan_.metric(), batch->column(0),
+  ARROW_ASSIGN_OR_RAISE(const auto vectors, ColumnAt(*batch, plan_.right_vector.name));
+  return Rows::Read(plan_.metric(), vectors,
                     {.what = plan_.right_vector.what,
                      .width = DimOf(queries),
                      .expected = plan_.left_vector.what});

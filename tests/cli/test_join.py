@@ -11,6 +11,8 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 import pytest
 
+from tests.cli.word_tables import word_table
+
 K = 10
 
 
@@ -167,6 +169,32 @@ def test_the_closing_line_names_the_metric(join, tmp_path):
     assert ", through index vec_idx, metric l2, approximate distances" in join("-o", out).stderr
     done = join("--metric", "cosine", "-o", out)
     assert ", exact path, metric cosine" in done.stderr
+
+
+def test_vectors_inside_structs(kinjo, tables, tmp_path):
+    # The same vectors at the top and in a struct give the same rows, through an index too.
+    plain = word_table(500, seed=5)
+    struct = pa.StructArray.from_arrays([plain["vec"].combine_chunks(), plain["word"].combine_chunks()],
+                                        ["vec", "word"])
+    right = tmp_path / "nested.lance"
+    dataset = lance.write_dataset(pa.table({"id": plain["id"], "item": struct}), right)
+    flat = tmp_path / "flat.lance"
+    lance.write_dataset(plain, flat)
+
+    def rows(path, *flags):
+        done = kinjo("join", "--left", tables / "left.parquet", "--right", path, "-k", 5,
+                     "--left-select", "id", "--right-select", "id", "--format", "csv", *flags)
+        return done.stdout
+
+    expected = rows(flat)
+    nested = ["--left-on", "vec", "--right-on", "item.vec"]
+    assert rows(right, *nested) == expected
+    dataset.create_index("item.vec", "IVF_FLAT", name="nested_idx", num_partitions=4, metric="l2")
+    assert rows(right, *nested, "--index", "require", "--nprobes", 4) == expected
+    assert rows(right, *nested, "--nprobes", 4, "--refine-factor", 2) == expected
+    done = kinjo("join", "--left", tables / "left.parquet", "--right", right, "--right-on",
+                 "item.vector", exit_code=1)
+    assert 'has no column "item.vector"; its columns: id, item' in done.stderr
 
 
 def test_the_report_as_json(join, tmp_path):
