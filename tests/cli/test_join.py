@@ -174,8 +174,8 @@ def test_the_closing_line_names_the_metric(join, tmp_path):
 def test_vectors_inside_structs(kinjo, tables, tmp_path):
     # The same vectors at the top and in a struct give the same rows, through an index too.
     plain = word_table(500, seed=5)
-    struct = pa.StructArray.from_arrays([plain["vec"].combine_chunks(), plain["word"].combine_chunks()],
-                                        ["vec", "word"])
+    columns = [plain[name].combine_chunks() for name in ("vec", "word")]
+    struct = pa.StructArray.from_arrays(columns, ["vec", "word"])
     right = tmp_path / "nested.lance"
     dataset = lance.write_dataset(pa.table({"id": plain["id"], "item": struct}), right)
     flat = tmp_path / "flat.lance"

@@ -105,6 +105,7 @@ class ArrayPageRead final : public PageRead {
 
 std::vector<io::ByteRange> ArrayPage::StateRanges() const {
   std::vector<io::ByteRange> ranges;
+  ranges.reserve(shape_.compressed.size() + 2);
   for (const CompressedBuffer& buffer : shape_.compressed) ranges.push_back(buffer.range);
   if (shape_.is_dictionary()) {
     // What doesn't lie in its buffer is found out when the state is made.
