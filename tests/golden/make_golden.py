@@ -108,14 +108,18 @@ def write_search(name, dataset, queries, metric, num_partitions, refine_factors=
     (HERE / f"{name}.search.json").write_text(json.dumps(content, separators=(",", ":")) + "\n")
 
 
-def make_indexed(name, index_type, metric, value_type=None, rows=700, dim=16, ef=None, **options):
+def make_index(name, index_type, metric, value_type=None, rows=700, dim=16, **options):
     values = vectors(rows, dim, seed=11)
     table = vector_table(values.astype(value_type.to_pandas_dtype()) if value_type else values,
                          value_type=value_type)
     dataset = lance.write_dataset(table, path_of(name))
     dataset.create_index("vec", index_type, metric=metric, num_partitions=8, **options)
-    queries = vectors(QUERIES, dim, seed=12)
-    write_search(name, lance.dataset(dataset.uri), queries, metric, 8, ef=ef)
+    return lance.dataset(dataset.uri)
+
+
+def make_indexed(name, index_type, metric, value_type=None, rows=700, dim=16, ef=None, **options):
+    dataset = make_index(name, index_type, metric, value_type, rows, dim, **options)
+    write_search(name, dataset, vectors(QUERIES, dim, seed=12), metric, 8, ef=ef)
 
 
 def bits(rows, dim, seed, clusters=8):
@@ -360,6 +364,8 @@ MAKERS = {
     "pq8_dot": lambda: make_indexed("pq8_dot", "IVF_PQ", "dot", num_sub_vectors=4),
     "pq4_l2": lambda: make_indexed("pq4_l2", "IVF_PQ", "l2", num_sub_vectors=8, num_bits=4),
     "pq_f16": lambda: make_indexed("pq_f16", "IVF_PQ", "l2", pa.float16(), num_sub_vectors=4),
+    "sq_l2": lambda: make_index("sq_l2", "IVF_SQ", "l2"),
+    "rq_l2": lambda: make_index("rq_l2", "IVF_RQ", "l2"),
     "hnsw_sq": lambda: make_indexed("hnsw_sq", "IVF_HNSW_SQ", "l2", ef=60),
     "flat_hamming": lambda: make_hamming("flat_hamming"),
     "deletes": make_deletes,
