@@ -151,7 +151,7 @@ inline arrow::Result<std::string> PlaceTable(const Json& spec, const Places& pla
   if (spec.contains("recipe")) {
     table = ReadJson(places.corpus / "recipes.json")[spec["recipe"].get<std::string>()];
   }
-  const std::string path = (places.folder / (name + ".arrow")).string();
+  std::string path = (places.folder / (name + ".arrow")).string();
   ARROW_ASSIGN_OR_RAISE(const auto batch, MakeBatch(table));
   ARROW_RETURN_NOT_OK(WriteArrowFile(*batch, path));
   return path;

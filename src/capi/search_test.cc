@@ -16,8 +16,8 @@ constexpr int64_t kDim = 16;
 #define ASSERT_KINJO_OK(result) ASSERT_TRUE((result).ok()) << (result).error().message
 
 std::vector<float> Vectors(int64_t count) {
-  std::vector<float> values;
-  for (int64_t i = 0; i < count * kDim; ++i) values.push_back(std::sin(static_cast<float>(i)));
+  std::vector<float> values(static_cast<size_t>(count * kDim));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<float>(i));
   return values;
 }
 
