@@ -190,7 +190,7 @@ def with_nulls(array, step):
     return array.take(pa.array([i if i % step != 1 else None for i in range(len(array))]))
 
 
-def types_table(rows=120):
+def types_table(rows=48):
     plain = {**scalar_columns(rows), **vector_columns(rows)}
     fields, arrays = [], []
     for number, (name, array) in enumerate(plain.items()):
@@ -208,7 +208,7 @@ def types_table(rows=120):
 def make_types(version):
     name = f"types_v{version.replace('.', '')}"
     dataset = lance.write_dataset(types_table(), path_of(name), data_storage_version=version,
-                                  max_rows_per_file=80)
+                                  max_rows_per_file=32)
     if version == "2.2":
         write_rows("types", dataset)
 
@@ -289,7 +289,7 @@ def make_changed_columns():
     table = table.append_column("small", pa.array(np.arange(60, dtype=np.int32)))
     table = table.append_column("gone", pa.array(["x"] * 60))
     path = path_of(name)
-    dataset = lance.write_dataset(table, path, max_rows_per_file=40)
+    dataset = lance.write_dataset(table, path, max_rows_per_file=32)
     dataset.create_index("vec", "IVF_FLAT", metric="l2", num_partitions=2)
     dataset.tags.create("before_the_rename", dataset.version)
     dataset.drop_columns(["gone"])
@@ -366,7 +366,7 @@ MAKERS = {
     "pq_f16": lambda: make_indexed("pq_f16", "IVF_PQ", "l2", pa.float16(), num_sub_vectors=4),
     "sq_l2": lambda: make_index("sq_l2", "IVF_SQ", "l2", rows=240),
     "rq_l2": lambda: make_index("rq_l2", "IVF_RQ", "l2", rows=240),
-    "hnsw_sq": lambda: make_indexed("hnsw_sq", "IVF_HNSW_SQ", "l2", ef=60),
+    "hnsw_sq": lambda: make_indexed("hnsw_sq", "IVF_HNSW_SQ", "l2", rows=240, ef=60),
     "flat_hamming": lambda: make_hamming("flat_hamming"),
     "deletes": make_deletes,
     "deltas": make_deltas,
