@@ -331,9 +331,11 @@ def test_an_index_of_each_state(dump, tmp_path):
         "vec", "IVF_HNSW_SQ", name="pq", metric="l2", replace=True, num_partitions=1
     )
     facts, _ = dump(uri, ["id"])
-    [[name, column, kind, metric, segments, reason]] = fact(facts, "index")
-    assert (name, column, kind, metric, segments) == ("pq", "vec", "IVF_HNSW_SQ", "l2", "1")
-    assert "IVF_HNSW_SQ" in reason
+    assert fact(facts, "index") == [["pq", "vec", "IVF_HNSW_SQ", "l2", "1", ""]]
+    lance.dataset(uri).delete("true")
+    facts, _ = dump(uri, ["id"])
+    [[name, _, kind, _, _, reason]] = fact(facts, "index")
+    assert (name, kind) == ("pq", "IVF_HNSW_SQ") and "covers no fragment" in reason
 
 
 def test_errors_name_what_is_wrong(dump, tmp_path):
