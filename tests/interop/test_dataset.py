@@ -332,10 +332,6 @@ def test_an_index_of_each_state(dump, tmp_path):
     )
     facts, _ = dump(uri, ["id"])
     assert fact(facts, "index") == [["pq", "vec", "IVF_HNSW_SQ", "l2", "1", ""]]
-    lance.dataset(uri).delete("true")
-    facts, _ = dump(uri, ["id"])
-    [[name, _, kind, _, _, reason]] = fact(facts, "index")
-    assert (name, kind) == ("pq", "IVF_HNSW_SQ") and "covers no fragment" in reason
 
 
 def test_errors_name_what_is_wrong(dump, tmp_path):
