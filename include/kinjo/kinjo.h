@@ -224,7 +224,8 @@ typedef struct kinjo_join_options {
   const char* where;          /* SQL predicate over right columns; NULL: every row */
   int64_t ef;                 /* breadth of the search in a graph; KINJO_UNSET: by k */
   double search_effort;       /* 0 to 1, of the first round: 0.5 is the adaptive one; NaN: unset */
-  const char* approx_mode;    /* of IVF_RQ: "fast", "normal" (also NULL) or "accurate" */
+  const char* approx_mode;    /* "fast", "normal" (also NULL) or "accurate", as Lance has them for
+                               * IVF_RQ; all are scored with exact sums */
   const char* right_tag; /* of the right dataset's version, instead of its number; NULL: none */
 } kinjo_join_options;
 

@@ -79,11 +79,11 @@ arrow::Result<int64_t> RowVectors(const JoinPlan& plan) {
   if (!plan.uses_index()) {
     ARROW_ASSIGN_OR_RAISE(
         const auto scan,
-        plan.right->ScanColumn(plan.right_vector.name, std::nullopt, kRowsLookedAt, nullptr));
+        plan.right->ScanColumn(plan.right_vector.root, std::nullopt, kRowsLookedAt, nullptr));
     ARROW_ASSIGN_OR_RAISE(const dataset::ScanBatch first, scan->Next());
     if (first.batch == nullptr) return 1;
-    const auto lists = first.batch->GetColumnByName(plan.right_vector.name);
-    if (lists == nullptr || lists->length() == 0) return 1;
+    ARROW_ASSIGN_OR_RAISE(const auto lists, ColumnAt(*first.batch, plan.right_vector.name));
+    if (lists->length() == 0) return 1;
     ARROW_ASSIGN_OR_RAISE(const exec::FlatLists flat,
                           exec::FlattenLists(lists, {.what = plan.right_vector.what}));
     return std::max<int64_t>((flat.begins.back() + flat.num_rows() - 1) / flat.num_rows(), 1);

@@ -374,3 +374,17 @@ def test_one_code_for_all_vectors_is_mended_by_refine(neighbours, tmp_path):
     ids, distances, _ = neighbours(left, tmp_path / "right.lance", *flags)
     assert ids[0] == [0, 2, 1]
     np.testing.assert_allclose(distances[0], [0, 2 - np.sqrt(2), 1], atol=1e-6)
+
+
+@pytest.mark.parametrize("form", ["lance", "parquet"])
+def test_lists_of_vectors_inside_a_struct(form, neighbours, tmp_path):
+    right, left = random_lists(300, 1), random_lists(6, 2)
+    doc = pa.StructArray.from_arrays([list_array(right)], names=["mv"])
+    table = pa.table({"id": np.arange(300), "doc": doc})
+    path = tmp_path / f"right.{form}"
+    if form == "lance":
+        lance.write_dataset(table, str(path))
+    else:
+        pq.write_table(table, path)
+    ids, distances, _ = neighbours(list_array(left), path, "--right-on", "doc.mv")
+    assert_nearest(ids, distances, list_distances(left, right), range(300), 10)

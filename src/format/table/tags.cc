@@ -67,8 +67,11 @@ arrow::Result<std::vector<Tag>> ListTags(const io::Location& root) {
   ARROW_ASSIGN_OR_RAISE(const std::vector<std::string> names, ListNames(root));
   std::vector<Tag> tags;
   for (const std::string& name : names) {
-    ARROW_ASSIGN_OR_RAISE(Tag tag, ReadTag(root, name));
-    tags.push_back(std::move(tag));
+    arrow::Result<Tag> tag = ReadTag(root, name);
+    // Deleted since it was listed.
+    if (!tag.ok() && base::CodeOf(tag.status()) == base::ErrorCode::kNotFound) continue;
+    ARROW_RETURN_NOT_OK(tag.status());
+    tags.push_back(*std::move(tag));
   }
   return tags;
 }
