@@ -187,17 +187,16 @@ ValueBounds ValueBounds::OfComparison(const Expression& expression, bool expecte
   if (!IsColumn(*expression.inputs[0])) return {};
   const End key = KeyOfLiteral(*expression.inputs[1]);
   if (!key.has_value()) return {};
-  switch (expression.kind) {
-    case ExpressionKind::kEqual:
-      return expected ? ValueBounds({{key, key}}) : ValueBounds();
-    case ExpressionKind::kNotEqual:
-      return expected ? ValueBounds() : ValueBounds({{key, key}});
-    case ExpressionKind::kLess:
-    case ExpressionKind::kLessEqual:
-      return expected ? ValueBounds({{std::nullopt, key}}) : ValueBounds({{key, std::nullopt}});
-    default:
-      return expected ? ValueBounds({{key, std::nullopt}}) : ValueBounds({{std::nullopt, key}});
+  const bool is_equality = expression.kind == ExpressionKind::kEqual;
+  if (is_equality || expression.kind == ExpressionKind::kNotEqual) {
+    if (is_equality != expected) return {};
+    return ValueBounds({Interval{key, key}});
   }
+  const bool is_less =
+      expression.kind == ExpressionKind::kLess || expression.kind == ExpressionKind::kLessEqual;
+  Interval interval;
+  (is_less == expected ? interval.upper : interval.lower) = key;
+  return ValueBounds({std::move(interval)});
 }
 
 ValueBounds ValueBounds::OfList(const Expression& expression) {
