@@ -93,7 +93,12 @@ class Evaluation {
         part.index = nullptr;
         continue;
       }
-      ARROW_ASSIGN_OR_RAISE(part.rows, part.index->Run(cancel_));
+      auto answered = part.index->Run(cancel_);
+      if (!answered.ok() && base::CodeOf(answered.status()) == base::ErrorCode::kNotSupported) {
+        part.index = nullptr;  // opened, but its values can't be read: the scan can do without
+        continue;
+      }
+      ARROW_ASSIGN_OR_RAISE(part.rows, std::move(answered));
       part.index->AddNames(&indexes_);
     }
     return arrow::Status::OK();

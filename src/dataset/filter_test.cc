@@ -2,6 +2,8 @@
 // every way: deleted and moved rows, fragments that no index covers, stable row ids.
 #include "dataset/filter.h"
 
+#include <filesystem>
+#include <fstream>
 #include <random>
 #include <string>
 #include <vector>
@@ -198,6 +200,46 @@ TEST_P(FilterTest, IndexesAreNamedBeforeTheyAreRead) {
   };
   EXPECT_THAT(names("i = 3 AND b"), ElementsAre("b_idx", "i_idx"));
   EXPECT_THAT(names("plain = 3"), IsEmpty());
+}
+
+/// A copy of the dataset whose index files are damaged at `from_end` bytes before their ends.
+class DamagedIndexes : public testing::Test {
+ protected:
+  ~DamagedIndexes() override { std::filesystem::remove_all(path_); }
+
+  arrow::Result<FilterAnswer> Run(int64_t from_end, char byte) {
+    namespace fs = std::filesystem;
+    fs::remove_all(path_);
+    fs::copy(fs::path(KINJO_GOLDEN_DIR) / "filters.lance", path_, fs::copy_options::recursive);
+    for (const auto& entry : fs::recursive_directory_iterator(path_ / "_indices")) {
+      if (!entry.is_regular_file()) continue;
+      std::fstream file(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
+      file.seekp(-from_end, std::ios::end);
+      file.put(byte);
+    }
+    ARROW_ASSIGN_OR_RAISE(const auto dataset, Dataset::Open(path_.string()));
+    rows_ = static_cast<int64_t>(dataset->num_rows());
+    ARROW_ASSIGN_OR_RAISE(const auto filter,
+                          predicate::Predicate::Parse("i > 3 AND b", dataset->arrow_schema()));
+    return EvaluateFilter(dataset.get(), *filter, &pool_, base::CancelToken());
+  }
+
+  const std::filesystem::path path_ =
+      std::filesystem::path(testing::TempDir()) / "kinjo_damaged_indexes.lance";
+  base::ThreadPool pool_{2};
+  int64_t rows_ = 0;
+};
+
+TEST_F(DamagedIndexes, AnIndexOfAnotherVersionIsLeftToTheScan) {
+  const auto answer = Run(6, 9);  // the file's minor version
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_THAT(answer->indexes, IsEmpty());
+  EXPECT_EQ(answer->rows_evaluated, rows_);
+  EXPECT_GT(answer->rows->count(), 0u);
+}
+
+TEST_F(DamagedIndexes, ADamagedIndexIsAnError) {
+  EXPECT_EQ(base::CodeOf(Run(1, 'X').status()), base::ErrorCode::kCorrupt);
 }
 
 }  // namespace

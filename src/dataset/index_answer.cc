@@ -97,7 +97,10 @@ class LookupAnswer final : public IndexAnswer {
     ScalarSegment::Cost cost;
     for (size_t i = 0; i < index_.segments.size(); ++i) {
       if (index_.segments[i].fragment_ids.empty()) continue;
-      ARROW_ASSIGN_OR_RAISE(auto segment, dataset_->OpenScalarSegment(index_, i));
+      auto opened = dataset_->OpenScalarSegment(index_, i);
+      if (!opened.ok() && base::CodeOf(opened.status()) == base::ErrorCode::kNotSupported)
+        return false;
+      ARROW_ASSIGN_OR_RAISE(auto segment, std::move(opened));
       if (!segment->type()->Equals(*type)) return false;
       const ScalarSegment::Cost own = segment->CostOf(lookup_);
       cost.read += own.read;
