@@ -93,10 +93,19 @@ class BtreeSegment final : public ScalarSegment {
     return lookup.bounds.MayHold(minimums_[at], maximums_[at]);
   }
 
+  /// In pieces: the file says how large a page is, and one may be the whole index.
   arrow::Status FindIn(format::RowRange rows, const Lookup& lookup, const base::CancelToken& cancel,
                        const Take& take) const {
-    if (rows.begin == rows.end) return arrow::Status::OK();
-    ARROW_RETURN_NOT_OK(cancel.Check());
+    while (rows.begin < rows.end) {
+      ARROW_RETURN_NOT_OK(cancel.Check());
+      const uint64_t end = rows.begin + std::min(kRowsAtATime, rows.end - rows.begin);
+      ARROW_RETURN_NOT_OK(FindInPiece({rows.begin, end}, lookup, take));
+      rows.begin = end;
+    }
+    return arrow::Status::OK();
+  }
+
+  arrow::Status FindInPiece(format::RowRange rows, const Lookup& lookup, const Take& take) const {
     ARROW_ASSIGN_OR_RAISE(const format::BtreeRows read, file_->Read(rows));
     ARROW_ASSIGN_OR_RAISE(Split split, SplitValues(lookup, read.values));
     const auto to_ids = [&](std::vector<uint64_t>* numbers) {

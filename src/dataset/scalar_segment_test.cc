@@ -128,5 +128,54 @@ TEST_F(BtreeOfFloats, StopsWhenCancelled) {
   EXPECT_EQ(base::CodeOf(segment_->Find(lookup, cancel, take)), base::ErrorCode::kCancelled);
 }
 
+// One page may be the whole index: its values are tested in pieces, between which the search stops.
+TEST(BtreeOfOnePage, IsReadInPieces) {
+  constexpr int64_t kRows = 700000;
+  arrow::Int64Builder values;
+  arrow::UInt64Builder ids;
+  for (int64_t i = 0; i < kRows; ++i) {
+    ASSERT_TRUE(values.Append(i).ok() && ids.Append(static_cast<uint64_t>(i)).ok());
+  }
+  const auto one = [](auto builder, int64_t value) {
+    EXPECT_TRUE(builder.Append(value).ok());
+    return builder.Finish().ValueOrDie();
+  };
+  auto lookup = std::make_shared<format::MemoryLanceFile>("page_lookup.lance");
+  lookup->SetMetadata("batch_size", std::to_string(kRows));
+  lookup->AddColumn("min", "int64", one(arrow::Int64Builder(), 0));
+  lookup->AddColumn("max", "int64", one(arrow::Int64Builder(), kRows - 1));
+  lookup->AddColumn("null_count", "uint32", one(arrow::UInt32Builder(), 0));
+  lookup->AddColumn("page_idx", "uint32", one(arrow::UInt32Builder(), 0));
+  auto data = std::make_shared<format::MemoryLanceFile>("page_data.lance");
+  data->AddColumn("values", "int64", values.Finish().ValueOrDie());
+  data->AddColumn("ids", "uint64", ids.Finish().ValueOrDie());
+  const auto segment = MakeBtreeSegment(format::BtreeFile::Assemble(lookup, data).ValueOrDie());
+
+  const base::CancelToken cancel;
+  int64_t longest = 0;
+  int64_t stop_after = kRows;  // values
+  int64_t tested = 0;
+  ScalarSegment::Lookup everything;
+  everything.test = [&](const std::shared_ptr<arrow::Array>& piece) {
+    longest = std::max(longest, piece->length());
+    tested += piece->length();
+    if (tested > stop_after) cancel.Cancel();
+    return std::static_pointer_cast<arrow::BooleanArray>(
+        arrow::MakeArrayFromScalar(arrow::BooleanScalar(true), piece->length()).ValueOrDie());
+  };
+  everything.bounds = ValueBounds();
+  uint64_t next = 0;
+  const auto take = [&](bool, std::span<const uint64_t> row_ids) {
+    for (const uint64_t row_id : row_ids) EXPECT_EQ(row_id, next++);
+    return arrow::Status::OK();
+  };
+  ASSERT_TRUE(segment->Find(everything, cancel, take).ok());
+  EXPECT_EQ(next, static_cast<uint64_t>(kRows));
+  EXPECT_LT(longest, kRows / 2);
+  stop_after = next = tested = 0;
+  EXPECT_EQ(base::CodeOf(segment->Find(everything, cancel, take)), base::ErrorCode::kCancelled);
+  EXPECT_LT(tested, kRows / 2);
+}
+
 }  // namespace
 }  // namespace kinjo::dataset
