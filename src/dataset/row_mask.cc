@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <new>
 #include <utility>
 
 namespace kinjo::dataset {
@@ -16,8 +17,8 @@ uint32_t OffsetOf(RowAddress address) { return static_cast<uint32_t>(address); }
 /// Owns one fragment's bitmap.
 class Bitmap {
  public:
-  Bitmap() : bitmap_(roaring_bitmap_create()) {}
-  explicit Bitmap(const roaring_bitmap_t* copied) : bitmap_(roaring_bitmap_copy(copied)) {}
+  Bitmap() : bitmap_(Checked(roaring_bitmap_create())) {}
+  explicit Bitmap(const roaring_bitmap_t* copied) : bitmap_(Checked(roaring_bitmap_copy(copied))) {}
   Bitmap(Bitmap&& other) noexcept : bitmap_(std::exchange(other.bitmap_, nullptr)) {}
   Bitmap& operator=(Bitmap&& other) noexcept {
     std::swap(bitmap_, other.bitmap_);
@@ -30,6 +31,12 @@ class Bitmap {
   roaring_bitmap_t* get() const { return bitmap_; }
 
  private:
+  /// The library gives null when memory is out.
+  static roaring_bitmap_t* Checked(roaring_bitmap_t* made) {
+    if (made == nullptr) throw std::bad_alloc();
+    return made;
+  }
+
   roaring_bitmap_t* bitmap_;
 };
 
