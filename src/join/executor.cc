@@ -227,6 +227,7 @@ JoinReport Executor::report() const {
   report.rows_scanned = counters_.rows_scanned.load();
   report.filter_rows = counters_.filter_rows.load();
   report.filter_rows_evaluated = counters_.filter_rows_evaluated.load();
+  report.scored_all_passing = counters_.scored_all_passing.load();
   report.filter_indexes = counters_.filter_indexes();
   report.requests = plan_->right->requests() - requests_before_;
   report.bytes_read = plan_->right->bytes_read() - bytes_before_;

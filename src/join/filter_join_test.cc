@@ -145,11 +145,13 @@ TEST(FilterJoin, FewRowsAreScoredWithoutTheIndex) {
   ExpectSame(Found(got, left), Expected(*dataset, left, few, 6), few.where);
   EXPECT_EQ(got.report.partitions_probed, 0);
   EXPECT_TRUE(got.report.exact_distances);
+  EXPECT_TRUE(got.report.scored_all_passing);
   for (const bool fixed : {false, true}) {
     JoinOptions capped = Options(few.where);
     (fixed ? capped.nprobes : capped.maximum_nprobes) = 2;
     KINJO_ASSERT_RESULT(short_of, RunJoin(Left(left), MakeDatasetSide(dataset), capped));
     EXPECT_EQ(short_of.report.partitions_probed, 20 * 2);
+    EXPECT_FALSE(short_of.report.scored_all_passing);
     EXPECT_LT(short_of.report.result_rows, got.report.result_rows);
   }
 }
@@ -203,6 +205,34 @@ TEST(FilterJoin, ABadFilterFailsWhenTheJoinIsPlanned) {
   EXPECT_THAT(plan_of("id >").message(), HasSubstr("where: "));
   EXPECT_EQ(base::CodeOf(plan_of("nowhere = 1")), base::ErrorCode::kNotFound);
   EXPECT_EQ(base::CodeOf(plan_of("id + 1")), base::ErrorCode::kInvalid);
+}
+
+TEST(FilterJoin, AFilterThatFailsOnARowNamesTheOption) {
+  for (const bool table : {false, true}) {
+    const auto dataset = MakeDataset();
+    const auto batch = MakeVectorBatch("id", "vector", dataset->vectors(), arrow::float32(), kDim);
+    const std::shared_ptr<RightSide> right =
+        table ? MakeTableSide(std::make_shared<MemoryTable>(batch, "right"))
+              : MakeDatasetSide(dataset);
+    const auto failed =
+        RunJoin(Left(IntegerVectors(1, kDim, 9)), right, Options("1 / (id - 333) >= 0")).status();
+    EXPECT_EQ(base::CodeOf(failed), base::ErrorCode::kInvalid) << failed;
+    EXPECT_EQ(base::MessageOf(failed).find("where: "), 0u) << failed;
+  }
+}
+
+// An index's answer, the rows that pass and those that are unknown, is held until the scan is done.
+TEST(FilterJoin, MasksOfIndexesCountInTheMemory) {
+  const auto side = MakeDatasetSide(
+      dataset::Dataset::Open(std::string(KINJO_GOLDEN_DIR) + "/filters.lance").ValueOrDie());
+  const auto filter = [&](const char* where) {
+    return MakeRightFilter(side.get(), Options(where), 2).ValueOrDie();
+  };
+  const auto one = filter("i = 3");
+  const auto scanned = filter("i + 0 = i");
+  ASSERT_THAT(one->indexes, testing::ElementsAre("i_idx"));
+  ASSERT_THAT(scanned->indexes, testing::IsEmpty());
+  EXPECT_EQ(one->work_bytes, scanned->work_bytes + 2 * one->mask_bytes);
 }
 
 TEST(FilterJoin, TheFilterIsInThePlan) {

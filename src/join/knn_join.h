@@ -35,11 +35,13 @@ struct JoinReport {
   int64_t partitions_probed = 0;  ///< (left row, partition) pairs visited
   int64_t partitions_read = 0;  ///< partitions read and decoded; probed / read = the sharing factor
   int64_t index_comparisons = 0;
-  int64_t exact_comparisons = 0;            ///< canonical distances on true vectors
-  int64_t rows_refined = 0;                 ///< distinct right rows read for a refine
-  int64_t rows_scanned = 0;                 ///< right rows read by the exact path
-  int64_t filter_rows = 0;                  ///< right rows that passed the filter
-  int64_t filter_rows_evaluated = 0;        ///< right rows read for the filter
+  int64_t exact_comparisons = 0;      ///< canonical distances on true vectors
+  int64_t rows_refined = 0;           ///< distinct right rows read for a refine
+  int64_t rows_scanned = 0;           ///< right rows read by the exact path
+  int64_t filter_rows = 0;            ///< right rows that passed the filter
+  int64_t filter_rows_evaluated = 0;  ///< right rows read for the filter
+  /// So few passed that each was scored and the index that was chosen wasn't searched.
+  bool scored_all_passing = false;
   std::vector<std::string> filter_indexes;  ///< scalar indexes that answered parts of it
   int64_t requests = 0;
   int64_t bytes_read = 0;

@@ -7,14 +7,12 @@
 #include "exec/ann_ivf_batch.h"
 #include "exec/multivector_array.h"
 #include "join/column_path.h"
+#include "join/row_bytes.h"
 #include "join/validate.h"
 
 namespace kinjo::join {
 
 namespace {
-
-// Bytes that a value of a type without a fixed width is taken to have.
-constexpr int64_t kVariableValueBytes = 48;
 
 // Rows that a search in a graph holds at least, unless the user says otherwise. With fewer, small k
 // loses too many neighbours.
@@ -29,15 +27,6 @@ constexpr int64_t kVectorsPerNeighbor = 10;
 
 // Right rows that are looked at where no index tells how many vectors a row has.
 constexpr int64_t kRowsLookedAt = 64;
-
-int64_t ValueBytes(const arrow::DataType& type) {
-  if (type.id() == arrow::Type::FIXED_SIZE_LIST) {
-    const auto& list = static_cast<const arrow::FixedSizeListType&>(type);
-    return list.list_size() * ValueBytes(*list.value_type());
-  }
-  const int bits = type.bit_width();
-  return bits > 0 ? (bits + 7) / 8 : kVariableValueBytes;
-}
 
 // `dim`: elements of a vector, for the vector column when its type doesn't tell.
 int64_t LeftRowBytes(const JoinPlan& plan, int64_t dim) {

@@ -5,20 +5,26 @@
 
 #include "index/ivf_segment.h"
 #include "join/plan.h"
+#include "join/row_bytes.h"
 
 namespace kinjo::join {
 
 namespace {
 
-// Masks that an evaluation may hold at a time: the answer, and those of indexes being joined.
+// Masks that an evaluation may hold at a time: the answer, and those being joined.
 constexpr int64_t kMasksAtATime = 4;
+
+// What an index answered is held until the scan is done: the rows that pass, and unknown ones.
+constexpr int64_t kMasksOfAnIndex = 2;
 
 // A block of a mask stands for so many rows, and takes so many bytes at most.
 constexpr int64_t kMaskBlockRows = 65536;
 constexpr int64_t kMaskBlockBytes = 8192 + 64;
 
-// Bytes that a value of a type without a fixed width is taken to have, read and decoded.
-constexpr int64_t kVariableValueBytes = 64;
+// Says which option a fault of the predicate is about.
+arrow::Status OfWhere(const arrow::Status& status) {
+  return status.WithMessage("where: ", base::MessageOf(status));
+}
 
 int64_t MaskBytes(int64_t rows) {
   return (rows + kMaskBlockRows - 1) / kMaskBlockRows * kMaskBlockBytes;
@@ -37,8 +43,7 @@ int64_t MaskBytes(const RightSide& right) {
 int64_t BatchBytes(const arrow::Schema& schema, const std::vector<std::string>& columns) {
   int64_t row_bytes = 8;  // its address
   for (const std::string& name : columns) {
-    const int bits = schema.GetFieldByName(name)->type()->bit_width();
-    row_bytes += 2 * (bits > 0 ? (bits + 7) / 8 : kVariableValueBytes);
+    row_bytes += 2 * ValueBytes(*schema.GetFieldByName(name)->type());  // read and decoded
   }
   return kScanBatchRows * row_bytes;
 }
@@ -78,16 +83,16 @@ arrow::Result<std::shared_ptr<const RightFilter>> MakeRightFilter(RightSide* rig
   if (options.where.empty()) return nullptr;
   auto filter = std::make_shared<RightFilter>();
   auto parsed = predicate::Predicate::Parse(options.where, right->schema());
-  if (!parsed.ok()) {
-    return parsed.status().WithMessage("where: ", base::MessageOf(parsed.status()));
-  }
+  if (!parsed.ok()) return OfWhere(parsed.status());
   filter->predicate = std::move(parsed).ValueUnsafe();
   const auto dataset = right->dataset();
   if (dataset != nullptr) {
     filter->indexes = dataset::IndexesFor(dataset.get(), *filter->predicate);
   }
   filter->mask_bytes = MaskBytes(*right);
-  filter->work_bytes = kMasksAtATime * filter->mask_bytes +
+  const int64_t masks =
+      kMasksAtATime + kMasksOfAnIndex * static_cast<int64_t>(filter->indexes.size());
+  filter->work_bytes = masks * filter->mask_bytes +
                        threads * BatchBytes(*right->schema(), filter->predicate->columns());
   return filter;
 }
@@ -98,8 +103,12 @@ arrow::Status ApplyRightFilter(base::ThreadPool* pool, const base::CancelToken& 
   const PhaseTimer timer(&counters->filter_ns);
   ARROW_ASSIGN_OR_RAISE(const auto reserved,
                         budget->Reserve(plan->filter->work_bytes, "evaluating the filter"));
-  ARROW_ASSIGN_OR_RAISE(dataset::FilterAnswer answer,
-                        plan->right->EvaluateFilter(*plan->filter->predicate, pool, cancel));
+  auto evaluated = plan->right->EvaluateFilter(*plan->filter->predicate, pool, cancel);
+  // The predicate fails on a row with `invalid`; what can't be read isn't its fault.
+  if (!evaluated.ok() && base::CodeOf(evaluated.status()) == base::ErrorCode::kInvalid) {
+    return OfWhere(evaluated.status());
+  }
+  ARROW_ASSIGN_OR_RAISE(dataset::FilterAnswer answer, std::move(evaluated));
   counters->SetFilterAnswer(static_cast<int64_t>(answer.rows->count()), answer.rows_evaluated,
                             std::move(answer.indexes));
   plan->rows = std::move(answer.rows);

@@ -9,6 +9,9 @@ namespace kinjo::join {
 
 namespace {
 
+// Bytes that a value of a type without a fixed width is taken to have.
+constexpr int64_t kVariableValueBytes = 48;
+
 void AddArrayBytes(const arrow::Array& array, std::vector<int64_t>* bytes);
 
 template <typename ArrayType>
@@ -70,6 +73,20 @@ void AddArrayBytes(const arrow::Array& array, std::vector<int64_t>* bytes) {
 }
 
 }  // namespace
+
+int64_t ValueBytes(const arrow::DataType& type) {
+  if (type.id() == arrow::Type::FIXED_SIZE_LIST) {
+    const auto& list = static_cast<const arrow::FixedSizeListType&>(type);
+    return list.list_size() * ValueBytes(*list.value_type());
+  }
+  if (type.id() == arrow::Type::STRUCT) {
+    int64_t bytes = 0;
+    for (const auto& child : type.fields()) bytes += ValueBytes(*child->type());
+    return bytes;
+  }
+  const int bits = type.bit_width();
+  return bits > 0 ? (bits + 7) / 8 : kVariableValueBytes;
+}
 
 std::vector<int64_t> RowBytes(const arrow::RecordBatch& batch) {
   std::vector<int64_t> bytes(static_cast<size_t>(batch.num_rows()), 0);
