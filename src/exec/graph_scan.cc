@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include "dataset/dataset.h"
 
@@ -9,13 +10,16 @@ namespace kinjo::exec {
 
 namespace {
 
-// The distances that steer a beam are rounded, those that are reported aren't: what lies this near
-// to an end of the range is left to the latter.
-float SlackAt(float end, kernels::Metric metric) {
-  constexpr float kRelative = 1e-4f;
-  constexpr float kAbsolute = 1e-5f;  // cosine and dot are differences to 1
-  const bool difference = metric == kernels::Metric::kCosine || metric == kernels::Metric::kDot;
-  return kRelative * std::abs(end) + (difference ? kAbsolute : 0);
+// Where a range bounds the beam, the distances that are reported steer it: by rounded ones, rows
+// outside of the range could take the places of rows inside it.
+std::unique_ptr<index::NodeScorer> MakeScorer(const PartitionVisit& visit, const double* query,
+                                              const DistanceRange& range) {
+  const index::IvfSegment& segment = *visit.segment;
+  const format::PartitionRows& stored = visit.loaded->stored;
+  if (std::isfinite(range.lower) || std::isfinite(range.maximum)) {
+    return segment.IvfSegment::MakeScorer(visit.partition, query, stored);
+  }
+  return segment.MakeScorer(visit.partition, query, stored);
 }
 
 }  // namespace
@@ -29,22 +33,21 @@ arrow::Result<int64_t> ScanGraph(const PartitionVisit& visit, int64_t ef,
                                  const base::CancelToken& cancel, GraphScratch* scratch,
                                  NeighborHeaps* heaps) {
   const LoadedPartition& loaded = *visit.loaded;
-  const kernels::Metric metric = visit.segment->metric();
   const DistanceRange& range = heaps->range();
   index::HnswQuery query{.graph = &loaded.graph,
                          .addresses = loaded.addresses,
                          .dead = dataset::kDeadRow,
                          .live_nodes = loaded.live_rows,
                          .ef = std::max(ef, heaps->k()),
-                         .lower = range.lower - SlackAt(range.lower, metric),
-                         .maximum = range.maximum + SlackAt(range.maximum, metric)};
+                         .lower = range.lower,
+                         .maximum = range.maximum};
   scratch->rows.codes = loaded.stored.codes;
   scratch->rows.num_stored = loaded.stored.num_rows;
   const int64_t before = scratch->searcher.comparisons();
   for (const uint32_t id : visit.query_ids) {
     ARROW_RETURN_NOT_OK(cancel.Check());
     const double* vector = visit.queries->query(id);
-    const auto scorer = visit.segment->MakeScorer(visit.partition, vector, loaded.stored);
+    const auto scorer = MakeScorer(visit, vector, range);
     query.scorer = scorer.get();
     scratch->searcher.Search(query, &scratch->found);
     heaps->CountNearer(id, scratch->searcher.nearer());

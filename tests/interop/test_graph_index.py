@@ -41,7 +41,8 @@ def make_dataset(path, vectors, metric, index, deltas=1, deletions=False):
         lance.write_dataset(table, str(path), mode="append" if number else "create")
         dataset = lance.dataset(str(path))
         if number == 0:
-            dataset.create_index("vec", metric=metric, num_partitions=PARTITIONS, **index)
+            partitions = {"num_partitions": PARTITIONS}
+            dataset.create_index("vec", metric=metric, **(partitions | index))
         else:
             dataset.optimize.optimize_indices(num_indices_to_merge=0)
     if deletions:
@@ -179,6 +180,42 @@ def test_distance_range_bounds_the_beam(kind, neighbours, tmp_path):
             dataset, query, nprobes=PARTITIONS, ef=30, distance_range=(lower, upper)
         )
         assert_same_rows(ids[0], distances[0], *expected, (1e-5, 2e-6))
+
+
+def test_distance_range_passes_over_a_heap_of_nearer_rows(neighbours, tmp_path):
+    """More rows than the beam holds lie just below the range."""
+    query = make_vectors(1, 16, np.float32, 2)
+    noise = np.random.default_rng(3).normal(0, 0.3, (1600, 16)).astype(np.float32)
+    vectors = np.vstack([np.repeat(query, 400, axis=0), query + noise])
+    index = KINDS["FLAT"] | {"num_partitions": 1}
+    dataset = make_dataset(tmp_path / "d", vectors, "cosine", index)
+    ids, distances, _ = neighbours(
+        vector_array(query), dataset.uri, "-k", K, "--index", "require",
+        "--distance-range", "0.000001,",
+    )  # fmt: skip
+    assert len(ids[0]) == K
+    assert min(ids[0]) >= 400 and min(distances[0]) >= 1e-6
+
+
+def test_distance_range_of_long_vectors(neighbours, tmp_path):
+    """Products near 0 of vectors so long that float32 sums keep no digit of them."""
+    random = np.random.default_rng(2)
+    query = (random.normal(0, 2000, (1, 64))).astype(np.float32)
+    unit = query[0].astype(np.float64) / np.linalg.norm(query[0].astype(np.float64))
+    vectors = random.normal(0, 2000, (3000, 64))
+    vectors = (vectors - np.outer(vectors @ unit, unit)).astype(np.float32)
+    truth = all_distances(query, vectors, "dot")[0]
+    lower, upper = (float(np.float32(end)) for end in np.quantile(truth, [0.45, 0.47]))
+    index = KINDS["FLAT"] | {"num_partitions": 1}
+    dataset = make_dataset(tmp_path / "d", vectors, "dot", index)
+    ids, _, _ = neighbours(
+        vector_array(query), dataset.uri, "-k", 200, "--index", "require",
+        "--distance-range", f"{lower!r},{upper!r}",
+    )  # fmt: skip
+    reported = truth.astype(np.float32)
+    within = np.flatnonzero((reported >= lower) & (reported < upper))
+    assert len(within) > 20
+    assert set(ids[0]) == set(within.tolist())
 
 
 @pytest.mark.parametrize("passing", ["id % 3 = 0", "id % 4 != 1 AND id > 300", "id < 90"])
