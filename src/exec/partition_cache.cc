@@ -4,7 +4,8 @@ namespace kinjo::exec {
 
 int64_t LoadedPartition::size_bytes() const {
   return static_cast<int64_t>(addresses.capacity() * sizeof(uint64_t) + sizeof(*this) +
-                              stored.size_bytes());
+                              stored.size_bytes()) +
+         graph.size_bytes();
 }
 
 std::shared_ptr<const LoadedPartition> PartitionCache::Find(size_t segment,
