@@ -43,11 +43,11 @@ class SqQuantizer final : public Quantizer<T> {
 
  private:
   // The code of an element, as Lance makes it: outside the bounds the nearest one, of nothing
-  // between them 0.
+  // between them, and NaN (the centroid of a partition without rows), 0.
   double CodeOf(double value) const {
     if (range_ == 0) return 0;
     const double steps = (value - start_) * kSteps / range_;
-    return static_cast<int32_t>(std::clamp(steps, 0.0, kSteps));
+    return steps > 0 ? static_cast<int32_t>(std::min(steps, kSteps)) : 0;
   }
   const uint8_t* RowOf(const DecodedPartition& rows, int64_t slot) const {
     return rows.codes->data() + int64_t{rows.storage_position[slot]} * dim_;

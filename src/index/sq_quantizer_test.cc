@@ -185,6 +185,13 @@ TEST(SqQuantizer, QueriesAreCodedRoundedDownAndHeldInTheBounds) {
   EXPECT_TRUE((*dot)->PrepareQueries(std::vector<double>{1, 2, 3, 4, 5}).coded.empty());
 }
 
+TEST(SqQuantizer, ElementsThatAreNoNumberAreCodedAsZero) {
+  const auto files = std::make_shared<SqFiles>(SqOptions{.dim = 2, .start = 0, .end = 255});
+  const auto segment = IvfSegment::Make(files).ValueOrDie();
+  const QueryBlock block = segment->PrepareQueries(std::vector<double>{std::nan(""), 3});
+  EXPECT_EQ(block.coded, (std::vector<double>{0, 3}));
+}
+
 TEST(SqQuantizer, TheFilterKeepsEveryNeighbour) {
   for (const SqOptions& options : AllKinds()) {
     for (const bool make_codes : {false, true}) {
