@@ -80,6 +80,7 @@ arrow::Result<std::shared_ptr<const LoadedPartition>> AnnIvfBatch::Load(int64_t 
     return failed.WithMessage("partition ", partition, " of index segment ", source_.info.uuid,
                               ": ", failed.message());
   }
+  ARROW_RETURN_NOT_OK(cancel_.Check());
   loaded->stored = std::move(stored).ValueUnsafe();
   counters_->partitions_read.fetch_add(1, std::memory_order_relaxed);
   const auto rows = static_cast<size_t>(loaded->stored.num_rows);
@@ -91,7 +92,9 @@ arrow::Result<std::shared_ptr<const LoadedPartition>> AnnIvfBatch::Load(int64_t 
   }
   if (source_.mask != nullptr) dataset::KeepMaskedRows(*source_.mask, loaded->addresses);
   if (source_.segment->has_graph()) {
+    ARROW_RETURN_NOT_OK(cancel_.Check());
     ARROW_ASSIGN_OR_RAISE(loaded->graph, source_.segment->LoadGraph(partition));
+    ARROW_RETURN_NOT_OK(cancel_.Check());
     source_.segment->DropUnmatchable(loaded->stored, loaded->addresses, dataset::kDeadRow);
   }
   loaded->live_rows = static_cast<int64_t>(
@@ -177,6 +180,7 @@ arrow::Status AnnIvfBatch::ScanByPartition(const index::QueryBlock& queries,
                                .loaded = loaded.get(),
                                .queries = &queries,
                                .query_ids = probes.queries_of(item)};
+    ARROW_RETURN_NOT_OK(cancel_.Check());
     Decode(partition, *loaded, visit.query_ids.size(), &worker.decoded);
     return Visit(visit, worker.decoded, &worker, heaps);
   });
@@ -192,6 +196,7 @@ arrow::Status AnnIvfBatch::ScanByQuery(const index::QueryBlock& queries, const P
     const int64_t partition = probes.partitions[i];
     ARROW_ASSIGN_OR_RAISE(const auto loaded, Load(partition));
     const std::span<const uint32_t> ids = probes.queries_of(i);
+    ARROW_RETURN_NOT_OK(cancel_.Check());
     Decode(partition, *loaded, ids.size(), &decoded);
     const int64_t tile_queries = SearchesGraph(*loaded) ? kGraphQueries : kTileQueries;
     const int64_t tiles = (static_cast<int64_t>(ids.size()) + tile_queries - 1) / tile_queries;
