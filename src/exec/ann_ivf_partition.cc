@@ -1,6 +1,7 @@
 #include "exec/ann_ivf_partition.h"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace kinjo::exec {
 
@@ -8,7 +9,36 @@ namespace {
 
 constexpr int64_t kQueriesPerItem = 128;
 
+// Makes room for so many elements in the fields that aren't empty.
+void Grow(size_t values, index::QueryBlock* block) {
+  block->values.resize(values);
+  if (!block->coded.empty()) block->coded.resize(values);
+  if (!block->bytes.empty()) block->bytes.resize(values);
+}
+
+void CopyTo(index::QueryBlock* all, size_t first_value, const index::QueryBlock& part) {
+  const auto at = static_cast<std::ptrdiff_t>(first_value);
+  std::copy(part.values.begin(), part.values.end(), all->values.begin() + at);
+  std::copy(part.coded.begin(), part.coded.end(), all->coded.begin() + at);
+  std::copy(part.bytes.begin(), part.bytes.end(), all->bytes.begin() + at);
+}
+
 }  // namespace
+
+arrow::Status AnnIvfPartition::Prepare(std::span<const double> vectors) {
+  const auto slice = static_cast<size_t>(kQueriesPerItem * segment_->dim());
+  queries_ = segment_->PrepareQueries(vectors.first(std::min(slice, vectors.size())));
+  if (vectors.size() <= slice) return arrow::Status::OK();
+  Grow(vectors.size(), &queries_);
+  queries_.num_queries = static_cast<int64_t>(vectors.size()) / segment_->dim();
+  const auto items = static_cast<int64_t>((vectors.size() - 1) / slice);
+  return pool_->ParallelFor(items, cancel_, [&](int64_t item, int) {
+    const size_t begin = static_cast<size_t>(item + 1) * slice;
+    const size_t count = std::min(slice, vectors.size() - begin);
+    CopyTo(&queries_, begin, segment_->PrepareQueries(vectors.subspan(begin, count)));
+    return arrow::Status::OK();
+  });
+}
 
 arrow::Status AnnIvfPartition::Rank(
     const index::QueryBlock& queries, int64_t depth,
@@ -48,7 +78,7 @@ void AnnIvfPartition::CountFirstRound(int64_t k, const ProbeLimits& limits) {
 arrow::Status AnnIvfPartition::Start(std::span<const double> vectors, int64_t k,
                                      const ProbeLimits& limits) {
   const int64_t partitions = segment_->num_partitions();
-  queries_ = segment_->PrepareQueries(vectors);
+  ARROW_RETURN_NOT_OK(Prepare(vectors));
   limit_ = std::min(partitions, limits.nprobes.value_or(limits.maximum.value_or(partitions)));
   first_round_.assign(static_cast<size_t>(queries_.num_queries), 0);
   first_round_max_ = 0;

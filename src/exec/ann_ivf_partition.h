@@ -61,6 +61,8 @@ class AnnIvfPartition {
   arrow::Status NextRound(const std::vector<uint32_t>& queries, std::vector<Probe>* probes);
 
  private:
+  /// Slice by slice: a segment may turn each query.
+  arrow::Status Prepare(std::span<const double> vectors);
   arrow::Status Rank(const index::QueryBlock& queries, int64_t depth,
                      std::vector<std::vector<index::RankedPartition>>* ranked) const;
   int64_t FirstRoundOf(const ProbeLimits& limits, int64_t adaptive) const;
