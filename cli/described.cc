@@ -79,7 +79,8 @@ DescribedIndex ReadIndex(const std::string& text) { return IndexOf(Json::parse(t
 
 DescribedRun ReadRun(const std::string& report_json) {
   const Json json = Json::parse(report_json);
-  return {json.value("index_name", ""), json.value("metric", "")};
+  return {json.value("index_name", ""), json.value("metric", ""),
+          json.value("scored_all_passing", false)};
 }
 
 }  // namespace kinjo::cli

@@ -82,6 +82,7 @@ DescribedIndex ReadIndex(const std::string& json);
 struct DescribedRun {
   std::string index_name;  ///< "" for the exact path
   std::string metric;
+  bool scored_all_passing = false;  ///< few rows passed the filter: the index wasn't searched
 };
 DescribedRun ReadRun(const std::string& report_json);
 

@@ -86,7 +86,11 @@ std::string Summary(const RunWords& words, const kinjo_join_report& report, cons
     const double rate = static_cast<double>(left_rows) / report.total_s;
     text += " (" + Count(static_cast<uint64_t>(rate)) + " queries/s)";
   }
-  text += report.index_used ? ", through index " + run.index_name : ", exact path";
+  if (run.scored_all_passing) {
+    text += ", index " + run.index_name + " not searched: few rows pass, all were scored";
+  } else {
+    text += report.index_used ? ", through index " + run.index_name : ", exact path";
+  }
   text += ", metric " + run.metric;
   if (report.index_used) {
     text += report.exact_distances ? ", exact distances" : ", approximate distances";

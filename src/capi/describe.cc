@@ -181,6 +181,7 @@ std::string DescribeReport(const join::JoinReport& report) {
                {"rows_scanned", report.rows_scanned},
                {"filter_rows", report.filter_rows},
                {"filter_rows_evaluated", report.filter_rows_evaluated},
+               {"scored_all_passing", report.scored_all_passing},
                {"filter_indexes", report.filter_indexes},
                {"requests", report.requests},
                {"bytes_read", report.bytes_read},

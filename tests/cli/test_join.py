@@ -171,6 +171,12 @@ def test_the_closing_line_names_the_metric(join, tmp_path):
     assert ", exact path, metric cosine" in done.stderr
 
 
+def test_the_closing_line_tells_when_few_rows_pass(join, tmp_path):
+    told = join("--where", "id IN (3, 33)", "-o", tmp_path / "out.parquet").stderr
+    assert ", index vec_idx not searched: few rows pass, all were scored, metric l2, exact" in told
+    assert "through index" not in told
+
+
 def test_vectors_inside_structs(kinjo, tables, tmp_path):
     # The same vectors at the top and in a struct give the same rows, through an index too.
     plain = word_table(500, seed=5)
