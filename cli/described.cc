@@ -27,7 +27,7 @@ DescribedIndex IndexOf(const Json& json) {
   json.at("name").get_to(index.name);
   json.at("column").get_to(index.column);
   json.at("type").get_to(index.type);
-  json.at("metric").get_to(index.metric);
+  index.metric = json.value("metric", "");
   json.at("usable").get_to(index.usable);
   json.at("unusable_reason").get_to(index.unusable_reason);
   json.at("covered_rows").get_to(index.covered_rows);
@@ -72,6 +72,9 @@ DescribedDataset ReadDataset(const std::string& text) {
                                  fragment.at("files").get<std::vector<std::string>>()});
   }
   for (const Json& index : json.at("indexes")) dataset.indexes.push_back(IndexOf(index));
+  for (const Json& index : json.at("scalar_indexes")) {
+    dataset.scalar_indexes.push_back(IndexOf(index));
+  }
   return dataset;
 }
 

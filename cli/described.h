@@ -47,7 +47,7 @@ struct DescribedIndex {
   std::string name;
   std::string column;
   std::string type;
-  std::string metric;
+  std::string metric;  ///< "" of a scalar index
   bool usable = false;
   std::string unusable_reason;
   uint64_t covered_rows = 0;
@@ -73,6 +73,7 @@ struct DescribedDataset {
   std::vector<DescribedColumn> columns;
   std::vector<DescribedFragment> fragments;
   std::vector<DescribedIndex> indexes;
+  std::vector<DescribedIndex> scalar_indexes;
 };
 
 DescribedRuntime ReadRuntime(const std::string& json);

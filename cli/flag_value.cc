@@ -43,6 +43,11 @@ std::string ReadText(const std::string& text, Text* value) {
   return "";
 }
 
+std::string ReadCondition(const std::string& text, Condition* value) {
+  *value = text;
+  return text.empty() ? "is empty; leave it out to take every row" : "";
+}
+
 std::string ReadInteger(const std::string& text, Integer* value) {
   *value = ParseNumber<int64_t>(text);
   return value->has_value() ? "" : "must be a whole number";

@@ -9,6 +9,8 @@
 namespace kinjo::cli {
 
 std::string ReadText(const std::string& text, Text* value);
+/// A text that an empty shell variable can't be mistaken for.
+std::string ReadCondition(const std::string& text, Condition* value);
 std::string ReadInteger(const std::string& text, Integer* value);
 /// A finite number.
 std::string ReadDecimal(const std::string& text, Decimal* value);

@@ -27,6 +27,7 @@ enum class Group { kSides, kSearch, kRows, kOutput, kResources, kReport, kInspec
 
 // What a value of each kind is stored as.
 using Text = std::optional<std::string>;
+using Condition = std::optional<std::string>;
 using Integer = std::optional<int64_t>;
 using Decimal = std::optional<double>;
 using Bytes = std::optional<int64_t>;

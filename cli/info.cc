@@ -87,6 +87,15 @@ std::string IndexesText(const DescribedDataset& dataset) {
   return "\n" + table.Text();
 }
 
+std::string ScalarIndexesText(const DescribedDataset& dataset) {
+  if (dataset.scalar_indexes.empty()) return "";
+  TextTable table({{"scalar index"}, {"column"}, {"type"}, {"covers"}, {""}});
+  for (const DescribedIndex& index : dataset.scalar_indexes) {
+    table.Add({index.name, index.column, index.type, Coverage(index), Use(index)});
+  }
+  return "\n" + table.Text();
+}
+
 std::string FragmentsText(const DescribedDataset& dataset) {
   TextTable table({{"fragment", true}, {"rows", true}, {"deleted", true}, {"files"}});
   for (const DescribedFragment& fragment : dataset.fragments) {
@@ -180,7 +189,8 @@ int RunInfo(const Flags& flags) {
   if (flags.versions) text += VersionsText(described) + TagsText(described);
   if (flags.fragments) text += FragmentsText(described);
   if (!flags.versions && !flags.fragments) {
-    text += ColumnsText(described) + IndexesText(described) + TagsText(described);
+    text += ColumnsText(described) + IndexesText(described) + ScalarIndexesText(described) +
+            TagsText(described);
   }
   return Print(kCommand, text);
 }

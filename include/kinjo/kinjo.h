@@ -148,7 +148,8 @@ KINJO_EXPORT bool kinjo_dataset_get_schema(const kinjo_dataset* dataset, struct 
  * tags [{name, version, branch}], format_version, num_rows, num_deleted_rows, schema [{name, type,
  * nullable}], fragments [{id, rows, deleted_rows, physical_rows, files}], indexes [{name, column,
  * type, metric, usable, unusable_reason, covered_rows, uncovered_rows, uncovered_fragments,
- * segments [{uuid, dataset_version, fragment_ids}]}]. */
+ * segments [{uuid, dataset_version, fragment_ids}]}], scalar_indexes [{the same without metric}],
+ * those of kinds that filters use (BTREE, BITMAP). */
 KINJO_EXPORT bool kinjo_dataset_describe(const kinjo_dataset* dataset, char** json,
                                          kinjo_error** error);
 /* One index with what its files tell, as one JSON object: the object of kinjo_dataset_describe,

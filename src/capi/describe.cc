@@ -46,8 +46,11 @@ Json DescribeFragments(const dataset::Dataset& dataset) {
   return fragments;
 }
 
-// With the part of the dataset that the index covers, which decides how much is scanned beside it.
-Json DescribeIndexInfo(const dataset::Dataset& dataset, const dataset::IndexInfo& index) {
+// What is told of an index of either kind: `Info` is IndexInfo or ScalarIndexInfo. With the part of
+// the dataset that the index covers, which decides how much is scanned beside it.
+template <typename Info>
+Json DescribeIndexInfo(const dataset::Dataset& dataset, const Info& index, const std::string& type,
+                       const std::string& metric) {
   std::set<uint64_t> covered;
   Json segments = Json::array();
   for (const dataset::IndexSegmentInfo& segment : index.segments) {
@@ -67,14 +70,28 @@ Json DescribeIndexInfo(const dataset::Dataset& dataset, const dataset::IndexInfo
   }
   return {{"name", index.name},
           {"column", index.column},
-          {"type", index.type},
-          {"metric", index.metric},
+          {"type", type},
+          {"metric", metric},
           {"usable", index.unusable_reason.empty()},
           {"unusable_reason", index.unusable_reason},
           {"covered_rows", covered_rows},
           {"uncovered_rows", dataset.num_rows() - std::min(covered_rows, dataset.num_rows())},
           {"uncovered_fragments", std::move(uncovered_fragments)},
           {"segments", std::move(segments)}};
+}
+
+Json DescribeIndexInfo(const dataset::Dataset& dataset, const dataset::IndexInfo& index) {
+  return DescribeIndexInfo(dataset, index, index.type, index.metric);
+}
+
+Json DescribeScalarIndexes(const dataset::Dataset& dataset) {
+  Json indexes = Json::array();
+  for (const dataset::ScalarIndexInfo& index : dataset.scalar_indexes()) {
+    const bool is_btree = index.kind == dataset::ScalarIndexKind::kBtree;
+    indexes.push_back(DescribeIndexInfo(dataset, index, is_btree ? "BTREE" : "BITMAP", ""));
+    indexes.back().erase("metric");
+  }
+  return indexes;
 }
 
 // Adds what only the segment's own files tell.
@@ -141,7 +158,8 @@ arrow::Result<std::string> DescribeDataset(const dataset::Dataset& dataset) {
                {"num_deleted_rows", deleted_rows},
                {"schema", DescribeSchema(*dataset.arrow_schema())},
                {"fragments", DescribeFragments(dataset)},
-               {"indexes", std::move(indexes)}});
+               {"indexes", std::move(indexes)},
+               {"scalar_indexes", DescribeScalarIndexes(dataset)}});
 }
 
 arrow::Result<std::string> DescribeIndex(dataset::Dataset* dataset, const std::string& name) {

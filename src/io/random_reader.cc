@@ -318,6 +318,13 @@ arrow::Result<Location> ResolveUri(const std::string& uri) {
     location.file_system = std::make_shared<arrow::fs::LocalFileSystem>();
     return location;
   }
+  // Arrow's own clients of object stores wait for minutes on a wrong address or missing
+  // credentials.
+  const std::string scheme = uri.substr(0, uri.find(':'));
+  if (scheme != "file") {
+    return base::NotSupported("can't open ", uri, ": local paths and file:// addresses are read, ",
+                              scheme, ":// isn't yet; copy it to a local disk");
+  }
   arrow::Result<std::shared_ptr<arrow::fs::FileSystem>> file_system =
       arrow::fs::FileSystemFromUri(uri, &location.path);
   if (!file_system.ok()) {

@@ -199,7 +199,9 @@ TEST(ResolveUriTest, PlainPathsAndFileAddresses) {
 
 TEST(ResolveUriTest, RefusesWhatItCantUnderstand) {
   EXPECT_EQ(base::CodeOf(ResolveUri("").status()), base::ErrorCode::kInvalid);
-  EXPECT_EQ(base::CodeOf(ResolveUri("gopher://x/y").status()), base::ErrorCode::kInvalid);
+  for (const char* uri : {"gopher://x/y", "s3://bucket/q.parquet", "gs://bucket/x"}) {
+    EXPECT_EQ(base::CodeOf(ResolveUri(uri).status()), base::ErrorCode::kNotSupported) << uri;
+  }
   EXPECT_EQ(base::CodeOf(ResolveUri(std::string("a\0b", 3)).status()), base::ErrorCode::kInvalid);
 }
 

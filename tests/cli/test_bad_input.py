@@ -179,6 +179,7 @@ def test_names_that_clash(fails, tables, tmp_path):
         (["--search-effort", "0.5", "--nprobes", "3"], ["search_effort", "nprobes"]),
         (["--search-effort", "much"], ["--search-effort", "much"]),
         (["--ef", "19", "--refine-factor", "2"], ["ef = 19", "20"]),
+        (["--where", ""], ["--where", "empty"]),
         (["--approx-mode", "quick"], ["approx_mode", "quick", "accurate"]),
         (["--recall", "0.9"], ["unknown flag", "--recall"]),
         (["stray"], ["stray"]),

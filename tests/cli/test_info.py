@@ -147,3 +147,12 @@ def test_help_fits_the_screen(kinjo, command):
     assert text == kinjo(command, "-h").stdout
     flags = text[: text.index("\nexample:")]
     assert max(map(len, flags.splitlines())) <= 80
+
+
+def test_scalar_indexes_are_listed(kinjo, golden):
+    text = kinjo("info", golden / "filters.lance").stdout
+    assert re.search(r"i_idx\s+i\s+BTREE\s+\S+ of \S+ rows\s+usable", text)
+    assert re.search(r"b_idx\s+b\s+BITMAP", text)
+    described = json.loads(kinjo("info", golden / "filters.lance", "--json").stdout)
+    [index] = [index for index in described["scalar_indexes"] if index["name"] == "i_idx"]
+    assert (index["column"], index["type"], index["usable"]) == ("i", "BTREE", True)
