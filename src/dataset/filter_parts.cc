@@ -63,6 +63,7 @@ std::vector<ExpressionPtr> GroupByColumn(ExpressionKind kind,
     }
   }
   std::vector<ExpressionPtr> grouped;
+  grouped.reserve(groups.size());
   for (auto& [path, members] : groups) grouped.push_back(MakeNode(kind, std::move(members)));
   return grouped;
 }
