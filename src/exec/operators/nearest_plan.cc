@@ -127,6 +127,7 @@ class Planner {
 
   arrow::Result<OperatorPtr> AnnSearch(const VectorQuery& query, const Prefilter& prefilter) {
     std::vector<std::string> uuids;
+    uuids.reserve(request_.index->segments.size());
     for (const auto& segment : request_.index->segments) uuids.push_back(segment.uuid);
     ARROW_ASSIGN_OR_RAISE(auto plan, AnnIvfPartitionOperator::Make(dataset_, uuids, query));
     ARROW_ASSIGN_OR_RAISE(

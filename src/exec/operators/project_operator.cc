@@ -21,7 +21,7 @@ class ProjectOperator::Stream final : public BatchStream {
 };
 
 arrow::Result<OperatorPtr> ProjectOperator::Make(OperatorPtr input,
-                                                 std::vector<std::string> columns) {
+                                                 const std::vector<std::string>& columns) {
   std::vector<int> places;
   arrow::FieldVector fields;
   for (const std::string& column : columns) {

@@ -13,7 +13,8 @@ namespace kinjo::exec {
 class ProjectOperator final : public Operator {
  public:
   /// A column that the input doesn't have is `not_found`.
-  static arrow::Result<OperatorPtr> Make(OperatorPtr input, std::vector<std::string> columns);
+  static arrow::Result<OperatorPtr> Make(OperatorPtr input,
+                                         const std::vector<std::string>& columns);
 
   std::string name() const override { return "ProjectExec"; }
   std::shared_ptr<arrow::Schema> schema() const override { return schema_; }
