@@ -2,6 +2,8 @@
 // every way: deleted and moved rows, fragments that no index covers, stable row ids.
 #include "dataset/filter.h"
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -224,8 +226,9 @@ class DamagedIndexes : public testing::Test {
     return EvaluateFilter(dataset.get(), *filter, &pool_, base::CancelToken());
   }
 
-  const std::filesystem::path path_ =
-      std::filesystem::path(testing::TempDir()) / "kinjo_damaged_indexes.lance";
+  // Tests run side by side, each in a process of its own.
+  const std::filesystem::path path_ = std::filesystem::path(testing::TempDir()) /
+                                      base::Concat("kinjo_damaged_indexes_", ::getpid(), ".lance");
   base::ThreadPool pool_{2};
   int64_t rows_ = 0;
 };
