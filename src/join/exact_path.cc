@@ -10,8 +10,8 @@ int64_t DimOf(const exec::QueryRows& queries) { return queries.dim; }
 int64_t DimOf(const exec::QueryLists& lists) { return lists.dim(); }
 bool IsEmpty(const exec::QueryRows& queries) { return queries.num_queries == 0; }
 bool IsEmpty(const exec::QueryLists& lists) { return lists.num_lists() == 0; }
-const exec::ExactRows& VectorsOf(const exec::ExactRows& rows) { return rows; }
-const exec::ExactRows& VectorsOf(const exec::ListRows& rows) { return rows.vectors(); }
+const exec::ExactRows* VectorsOf(const exec::ExactRows& rows) { return &rows; }
+const exec::ExactRows* VectorsOf(const exec::ListRows& rows) { return &rows.vectors(); }
 
 }  // namespace
 
@@ -36,7 +36,7 @@ arrow::Status ExactScan<Distance>::ReadBlock(const Queries& queries, dataset::Sc
     next_row_ += batch.batch->num_rows();
     counters_->rows_scanned.fetch_add(batch.batch->num_rows(), std::memory_order_relaxed);
     if (!space_.has_value()) {
-      space_ = exec::FilterSpace::Around(plan_.metric(), VectorsOf(rows), DimOf(queries));
+      space_ = exec::FilterSpace::Around(plan_.metric(), *VectorsOf(rows), DimOf(queries));
     }
     block->Fill(*space_, std::move(rows), batch.addresses);
     matching_rows_ += block->num_rows();

@@ -77,7 +77,8 @@ arrow::Result<std::unique_ptr<KnnJoin>> KnnJoin::Make(std::shared_ptr<tabular::T
     return base::Invalid("right_tag = ", options.right_tag, ", but ", right->uri(),
                          " is open at version ", right->version(), "; open it by the tag");
   }
-  ARROW_ASSIGN_OR_RAISE(auto plan, MakePlan(std::move(left), MakeDatasetSide(right), options));
+  ARROW_ASSIGN_OR_RAISE(auto plan,
+                        MakePlan(std::move(left), MakeDatasetSide(std::move(right)), options));
   return std::make_unique<PlannedJoin>(std::move(plan));
 }
 
