@@ -45,7 +45,7 @@ class Planner {
     if (!request_.columns.empty()) {
       ARROW_ASSIGN_OR_RAISE(nearest, TakeOperator::Make(nearest, dataset_, request_.columns));
     }
-    return ProjectOperator::Make(nearest, std::move(columns));
+    return ProjectOperator::Make(nearest, columns);
   }
 
  private:
