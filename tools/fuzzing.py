@@ -1,6 +1,6 @@
 """Fuzz targets: every *_fuzz.cc, built with clang's libFuzzer under ASan and UBSan, given a fixed
 number of inputs. They start from tests/fuzz/<target>/ and what tests/fuzz/make_corpus.py makes;
-what a run finds worth keeping goes to build/fuzz/corpus, a crash to build/fuzz/crashes.
+what a run finds worth keeping goes to build/asan/fuzz-corpus, a crash to build/asan/fuzz-crashes.
 """
 
 import os
@@ -26,18 +26,18 @@ def fuzz(names, inputs):
     if unknown:
         raise Failure(f"no fuzz target {' '.join(unknown)}; there are: {' '.join(known)}")
     chosen = names or known
-    building.build("fuzz", *chosen)
+    building.build("asan", *chosen)
     made = make_seeds()
     with ThreadPoolExecutor(machine.jobs()) as pool:
         failed = [name for name, fine in zip(chosen, pool.map(
             lambda name: run_target(name, inputs, seed_folders(name, made)), chosen)) if not fine]
     if failed:
-        raise Failure(f"{' '.join(failed)}: the inputs are in build/fuzz/crashes")
+        raise Failure(f"{' '.join(failed)}: the inputs are in build/asan/fuzz-crashes")
 
 
 def make_seeds():
     """Makes the seeds that are too many to commit: small data files of every version and type."""
-    made = building.folder("fuzz") / "made-seeds"
+    made = building.folder("asan") / "made-seeds"
     if not made.exists():
         step("making seeds of data files")
         unfinished = made.with_suffix(".unfinished")
@@ -55,9 +55,9 @@ def seed_folders(name, made):
 
 def run_target(name, inputs, seeds):
     """Runs one target to its end; prints its closing figures, or on failure all that it said."""
-    folder = building.folder("fuzz")
-    corpus = folder / "corpus" / name
-    crashes = folder / "crashes"
+    folder = building.folder("asan")
+    corpus = folder / "fuzz-corpus" / name
+    crashes = folder / "fuzz-crashes"
     corpus.mkdir(parents=True, exist_ok=True)
     crashes.mkdir(exist_ok=True)
     step(f"{name}: {inputs} inputs from {sum(len(list(seed.iterdir())) for seed in seeds)} seeds")

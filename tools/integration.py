@@ -44,20 +44,20 @@ def asan():
 
     Those that compare answers (oracle, differential) run without: they take the same code again.
     """
-    machine.prepare()
+    machine.prepare("clang")
     building.build("asan")
     testing.ctest("asan")
     testing.pytest(*SANITIZED_TESTS, preset="asan")
 
 
 def tsan():
-    machine.prepare()
+    machine.prepare("clang")
     building.build("tsan", *(f"{room}_test" for room in THREADED_ROOMS))
     testing.ctest("tsan", rooms=THREADED_ROOMS)
 
 
 def fuzz():
-    machine.prepare("fuzz")
+    machine.prepare("clang")
     fuzzing.fuzz([], FUZZ_INPUTS)
 
 

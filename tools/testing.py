@@ -19,7 +19,7 @@ _PASSING_LINE = re.compile(r"^\s*(Start\s+\d+:|\d+/\d+ Test\s+#\d+: .* Passed )"
 
 
 def sanitizer_environment(preset):
-    return SANITIZED if preset in ("asan", "tsan", "fuzz") else {}
+    return SANITIZED if preset in ("asan", "tsan") else {}
 
 
 def ctest(preset, *, name=None, rooms=(), environment=None):

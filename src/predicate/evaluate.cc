@@ -9,7 +9,6 @@
 #include "arrow/compute/api_scalar.h"
 #include "arrow/compute/exec.h"
 #include "arrow/compute/expression.h"
-#include "arrow/compute/initialize.h"
 #include "arrow/util/checked_cast.h"
 #include "predicate/batch_columns.h"
 #include "predicate/cast_value.h"
@@ -199,8 +198,6 @@ class Evaluation {
 
 arrow::Result<Datum> CallArrow(const char* function, const std::vector<Datum>& inputs,
                                const arrow::compute::FunctionOptions* options) {
-  static const arrow::Status initialized = arrow::compute::Initialize();
-  ARROW_RETURN_NOT_OK(initialized);
   return arrow::compute::CallFunction(function, inputs, options);
 }
 

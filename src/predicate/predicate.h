@@ -14,7 +14,8 @@
 
 namespace kinjo::predicate {
 
-/// Immutable; thread-safe.
+/// Immutable; thread-safe. The program has called arrow::compute::Initialize before its first
+/// thread: Arrow's registry of functions must not grow while another thread reads it.
 class Predicate {
  public:
   /// What can't be parsed or typed is `invalid`, with the position (1-based character) and what was

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "arrow/array.h"
+#include "arrow/compute/initialize.h"
 #include "arrow/json/from_string.h"
 #include "arrow/record_batch.h"
 #include "arrow/type.h"
@@ -91,6 +92,11 @@ void CheckNot(const std::string& text, const arrow::RecordBatch& batch,
 }
 
 }  // namespace
+
+extern "C" int LLVMFuzzerInitialize(int* /*argc*/, char*** /*argv*/) {
+  Require(arrow::compute::Initialize().ok());
+  return 0;
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const BatchPtr batch = MakeBatch();

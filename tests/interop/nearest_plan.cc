@@ -13,6 +13,7 @@
 #include <string>
 
 #include "arrow/array.h"
+#include "arrow/compute/initialize.h"
 #include "exec/operators/nearest_plan.h"
 #include "io/random_reader.h"
 
@@ -122,7 +123,8 @@ int main(int argc, char** argv) {
     }
     options[option.substr(0, equals)] = option.substr(equals + 1);
   }
-  const arrow::Status status = kinjo::Run(argv[1], argv[2], options);
+  arrow::Status status = arrow::compute::Initialize();
+  if (status.ok()) status = kinjo::Run(argv[1], argv[2], options);
   if (!status.ok()) {
     std::cerr << kinjo::base::MessageOf(status) << "\n";
     return 1;

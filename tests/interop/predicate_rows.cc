@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "arrow/array.h"
+#include "arrow/compute/initialize.h"
 #include "arrow/io/file.h"
 #include "arrow/ipc/reader.h"
 #include "arrow/record_batch.h"
@@ -58,6 +59,10 @@ int main(int argc, char** argv) {
   if (argc != 2) {
     std::cerr << "predicate_rows TABLE.arrow < PREDICATES\n";
     return 2;
+  }
+  if (const auto started = arrow::compute::Initialize(); !started.ok()) {
+    std::cerr << started.ToString() << '\n';
+    return 1;
   }
   const auto batches = ReadBatches(argv[1]);
   if (!batches.ok() || batches->empty()) {
