@@ -3,9 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
-#include <string>
 #include <utility>
+
+#include "base/cgroup.h"
 
 namespace kinjo::base {
 
@@ -57,15 +57,8 @@ void MemoryBudget::Return(int64_t bytes) {
 }
 
 int64_t DefaultMemoryLimitBytes() {
-  int64_t available = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
-  // cgroup v2, then v1. "max" (v2) and a value near 2^63 (v1) mean no limit.
-  for (const char* path :
-       {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
-    std::ifstream file(path);
-    int64_t limit = 0;
-    if (file >> limit && limit > 0) available = std::min(available, limit);
-  }
-  return available / 2;
+  const int64_t machine = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
+  return HalfOfMemory(ReadCgroupLimits(), machine);
 }
 
 }  // namespace kinjo::base

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
-#include <fstream>
 #include <limits>
 #include <new>
-#include <string>
 #include <system_error>
+
+#include "base/cgroup.h"
 
 namespace kinjo::base {
 
@@ -20,17 +20,9 @@ thread_local int t_worker = 0;
 }  // namespace
 
 int DefaultThreadCount() {
-  int count = 1;
   cpu_set_t set;
-  if (sched_getaffinity(0, sizeof(set), &set) == 0) count = std::max(1, CPU_COUNT(&set));
-  std::ifstream file("/sys/fs/cgroup/cpu.max");
-  std::string quota;
-  int64_t period_us = 0;
-  if (file >> quota >> period_us && quota != "max" && period_us > 0) {
-    const int64_t whole = (std::stoll(quota) + period_us - 1) / period_us;
-    count = static_cast<int>(std::clamp<int64_t>(whole, 1, count));
-  }
-  return count;
+  const bool known = sched_getaffinity(0, sizeof(set), &set) == 0;
+  return ThreadsWithin(ReadCgroupLimits(), known ? CPU_COUNT(&set) : 1);
 }
 
 struct ThreadPool::Loop {
