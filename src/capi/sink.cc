@@ -68,7 +68,8 @@ bool kinjo_join_write(kinjo_join* join, const char* path, const kinjo_sink_optio
   return Wall(error, [&]() -> arrow::Status {
     ARROW_RETURN_NOT_OK(RequireArgument(join, "join"));
     ARROW_RETURN_NOT_OK(RequireArgument(path, "path"));
-    ARROW_ASSIGN_OR_RAISE(const auto options, ToSinkOptions(sink_options));
+    ARROW_ASSIGN_OR_RAISE(auto options, ToSinkOptions(sink_options));
+    options.held_bytes = join->join->output_bytes();
     ARROW_ASSIGN_OR_RAISE(RunControl control, ToRunControl(run_options));
     ARROW_ASSIGN_OR_RAISE(const auto sink,
                           kinjo::tabular::OpenSink(path, join->join->output_schema(), options));

@@ -68,11 +68,10 @@ arrow::Status Executor::Reserve(const JoinPlan& plan,
   const int64_t mask_bytes = plan.rows == nullptr ? 0 : plan.rows->size_bytes();
   const int64_t more_mask_bytes =
       plan.rows == nullptr ? 0 : std::max<int64_t>(0, mask_bytes - plan.filter->mask_bytes);
-  const std::pair<int64_t, const char*> parts[] = {{memory.fixed_bytes, "the threads' buffers"},
-                                                   {memory.block_bytes, "a query block"},
-                                                   {memory.cache_bytes, "kept partitions"},
-                                                   {memory.take_bytes, "right rows being read"},
-                                                   {more_mask_bytes, "the rows that pass"}};
+  const std::pair<int64_t, const char*> parts[] = {
+      {memory.fixed_bytes, "the threads' buffers"}, {memory.block_bytes, "a query block"},
+      {memory.cache_bytes, "kept partitions"},      {memory.take_bytes, "right rows being read"},
+      {memory.output_bytes, "rows being written"},  {more_mask_bytes, "the rows that pass"}};
   for (const auto& [bytes, what] : parts) {
     ARROW_ASSIGN_OR_RAISE(auto reservation, budget_.Reserve(bytes, what));
     reservations->push_back(std::move(reservation));

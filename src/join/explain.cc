@@ -151,6 +151,17 @@ PlanNode SearchNode(const JoinPlan& plan, const JoinReport* report) {
   return refine;
 }
 
+// What keeping the index would take as a + b |R|, and what the gate makes of it.
+std::string GateText(const MemoryPlan& memory) {
+  const int64_t rows = memory.index_rows;
+  const auto megabytes = [](double bytes) { return Number(bytes / (1 << 20), "%.1f MiB"); };
+  return base::Concat(
+      memory.keeps_index ? "resident" : "streamed", ": ", megabytes(memory.resident.base_bytes),
+      " + ", megabytes(memory.resident.bytes_per_row * 1e6),
+      " a million rows = ", megabytes(ResidentBytes(memory.resident, rows)), " for ", rows,
+      " rows, of ", megabytes(kResidentSafety * static_cast<double>(memory.limit_bytes)));
+}
+
 void AddDetails(const JoinPlan& plan, PlanNode* node) {
   node->details = {{"path", plan.uses_index() ? "index" : "exact"}, {"reason", plan.choice.reason}};
   for (const std::string& other : plan.choice.others) node->details.emplace_back("not", other);
@@ -166,7 +177,9 @@ void AddDetails(const JoinPlan& plan, PlanNode* node) {
       base::Concat("estimated ", Bytes(memory.total_bytes()), " of ", Bytes(memory.limit_bytes),
                    " (buffers ", Bytes(memory.fixed_bytes), ", query block ",
                    Bytes(memory.block_bytes), ", kept partitions ", Bytes(memory.cache_bytes),
-                   ", right rows ", Bytes(memory.take_bytes), "): runs"));
+                   ", right rows ", Bytes(memory.take_bytes), ", output ",
+                   Bytes(memory.output_bytes), ", slack ", Bytes(memory.slack_bytes), "): runs"));
+  if (plan.uses_index()) node->details.emplace_back("gate", GateText(memory));
   node->details.emplace_back("query_block", base::Concat(memory.block_rows, " left rows"));
   node->details.emplace_back("threads", base::Concat(plan.threads));
   node->details.emplace_back("distances", plan.exact_distances() ? "exact" : "approximate");

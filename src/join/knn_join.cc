@@ -18,6 +18,8 @@ class PlannedJoin final : public KnnJoin {
 
   std::shared_ptr<arrow::Schema> output_schema() const override { return plan_->layout.schema; }
 
+  int64_t output_bytes() const override { return plan_->memory.output_bytes; }
+
   std::string Explain(bool verbose) const override {
     return exec::RenderPlan(DescribePlan(*plan_, nullptr), {.details = verbose});
   }

@@ -64,6 +64,8 @@ class KnnJoin {
   virtual ~KnnJoin() = default;
 
   virtual std::shared_ptr<arrow::Schema> output_schema() const = 0;
+  /// What the memory plan leaves to who writes the rows, in bytes.
+  virtual int64_t output_bytes() const = 0;
   /// The plan as a tree of operators with the path, the index and why, estimates, memory limit and
   /// threads.
   virtual std::string Explain(bool verbose) const = 0;

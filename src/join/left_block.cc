@@ -67,6 +67,11 @@ arrow::Status LeftReader::AddRows(const std::shared_ptr<arrow::Array>& vectors, 
   }
   exec::QueryRows& queries = block->queries;
   if (rows.width > 0) queries.dim = rows.width;
+  // All at once: a vector that grows holds its elements twice.
+  if (queries.num_queries == 0) {
+    const int64_t most = std::min(plan_.memory.block_rows, plan_.left->num_rows().value_or(0));
+    values->reserve(static_cast<size_t>(most * std::max<int64_t>(rows.width, 0)));
+  }
   for (int64_t i = 0; i < rows.num_rows; ++i) {
     exec::VectorState state = rows.states[i];
     if (state == exec::VectorState::kValid) {

@@ -17,6 +17,39 @@ constexpr int64_t kTakeBytesMin = int64_t{1} << 20;
 constexpr int64_t kTakeBytesMax = int64_t{256} << 20;
 constexpr int64_t kCacheBytesMax = int64_t{4} << 30;
 
+constexpr int64_t kOutputBytesMin = int64_t{1} << 20;
+constexpr int64_t kOutputBytesMax = int64_t{64} << 20;
+constexpr int64_t kSlackBytes = int64_t{16} << 20;
+
+// A row group is held as it came and again as compressed pages.
+int64_t OutputBytes(int64_t limit_bytes) {
+  return std::clamp(limit_bytes / 16, kOutputBytesMin, 2 * kOutputBytesMax);
+}
+
+int64_t SlackBytes(int64_t limit_bytes) {
+  return std::min(limit_bytes / 4, kSlackBytes + limit_bytes / 8);
+}
+
+// What a limit leaves for the shares that are counted. Rises with the limit.
+int64_t CountedBytes(int64_t limit_bytes) {
+  return limit_bytes - OutputBytes(limit_bytes) - SlackBytes(limit_bytes);
+}
+
+// The smallest limit that leaves so much.
+int64_t SmallestLimit(int64_t counted_bytes) {
+  int64_t low = counted_bytes;
+  int64_t high = 2 * (counted_bytes + kOutputBytesMin) + kSlackBytes;
+  while (low < high) {
+    const int64_t middle = low + (high - low) / 2;
+    if (CountedBytes(middle) >= counted_bytes) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
+}
+
 // Hits of one chunk, and moved queries.
 int64_t ScratchBytes(int64_t dim) {
   return exec::kChunkPairsMax * 8 + exec::kTileQueries * (dim * 4 + 16);
@@ -49,10 +82,10 @@ int64_t FixedBytes(const MemoryNeeds& needs) {
 }
 
 int64_t QueryBytes(const MemoryNeeds& needs) {
-  int64_t bytes = needs.left_row_bytes;
-  bytes += needs.dim * 8;                // as read
-  bytes += needs.candidates * 2 * 16;    // heap, with room to grow
-  bytes += needs.k * (16 + 3 * 8) + 64;  // result rows
+  int64_t bytes = 2 * needs.left_row_bytes;  // as read, and put together
+  bytes += needs.dim * 8;                    // as searched
+  bytes += needs.candidates * 2 * 16;        // heap, with room to grow
+  bytes += needs.k * (16 + 32) + 64;         // matches, result rows
   if (needs.uses_index) {
     bytes += needs.segments *
              (needs.dim * (needs.coded ? 16 : 8) + needs.ranked_partitions * (8 + 12) + 48);
@@ -64,27 +97,46 @@ int64_t QueryBytes(const MemoryNeeds& needs) {
 
 }  // namespace
 
+namespace {
+
+// Which partitions are kept, of the `room` that is left.
+void PlanCache(const MemoryNeeds& needs, int64_t room, MemoryPlan* plan) {
+  plan->index_rows = needs.index_rows;
+  plan->resident = {.base_bytes = static_cast<double>(plan->total_bytes()),
+                    .bytes_per_row = static_cast<double>(needs.index_bytes) /
+                                     static_cast<double>(std::max<int64_t>(needs.index_rows, 1))};
+  plan->keeps_index =
+      needs.index_bytes <= std::min(room, kCacheBytesMax) &&
+      MayStayResident(plan->resident, needs.index_rows, needs.limit_bytes, kResidentSafety);
+  plan->cache_bytes =
+      plan->keeps_index ? needs.index_bytes : std::clamp<int64_t>(room / 2, 0, kCacheBytesMax);
+}
+
+}  // namespace
+
 arrow::Result<MemoryPlan> PlanMemory(const MemoryNeeds& needs) {
   MemoryPlan plan;
   plan.limit_bytes = needs.limit_bytes;
+  plan.output_bytes = OutputBytes(needs.limit_bytes);
+  plan.slack_bytes = SlackBytes(needs.limit_bytes);
   plan.fixed_bytes = FixedBytes(needs);
   plan.query_bytes = QueryBytes(needs);
   const int64_t rows_min = needs.block_rows_asked > 0 && !needs.multivector
                                ? std::min(needs.block_rows_asked, kBlockRowsMin)
                                : kBlockRowsMin;
-  const int64_t smallest =
+  const int64_t counted =
       std::max(plan.fixed_bytes + rows_min * plan.query_bytes + kTakeBytesMin, needs.filter_bytes);
-  if (smallest > needs.limit_bytes) {
+  if (counted > CountedBytes(needs.limit_bytes)) {
     return base::MakeError(
         base::ErrorCode::kCapacity,
         base::Concat("memory_limit = ", needs.limit_bytes,
-                     " bytes is too small for this join: the smallest that would do is ", smallest,
-                     " bytes (", plan.fixed_bytes, " for the buffers of ", needs.threads,
-                     " threads, ", plan.query_bytes,
+                     " bytes is too small for this join: the smallest that would do is ",
+                     SmallestLimit(counted), " bytes (", plan.fixed_bytes, " for the buffers of ",
+                     needs.threads, " threads, ", plan.query_bytes,
                      " a left row); raise it, or lower k, "
                      "refine_factor or threads"));
   }
-  const int64_t free = needs.limit_bytes - plan.fixed_bytes;
+  const int64_t free = CountedBytes(needs.limit_bytes) - plan.fixed_bytes;
   const int64_t fitting = std::min(free / 2, free - kTakeBytesMin) / plan.query_bytes;
   const int64_t rows_max = needs.block_rows_asked > 0 ? needs.block_rows_asked : kBlockRowsMax;
   plan.block_rows = std::clamp(fitting, rows_min, std::max(rows_min, rows_max));
@@ -96,12 +148,7 @@ arrow::Result<MemoryPlan> PlanMemory(const MemoryNeeds& needs) {
   plan.block_bytes = plan.block_vectors * plan.query_bytes;
   plan.take_bytes =
       std::clamp(std::min(free / 8, free - plan.block_bytes), kTakeBytesMin, kTakeBytesMax);
-  if (needs.uses_index) {
-    const int64_t room = free - plan.block_bytes - plan.take_bytes;
-    plan.cache_bytes =
-        std::clamp<int64_t>(std::min(room / 2, needs.index_bytes), 0, kCacheBytesMax);
-    plan.keeps_index = plan.cache_bytes == needs.index_bytes;
-  }
+  if (needs.uses_index) PlanCache(needs, free - plan.block_bytes - plan.take_bytes, &plan);
   return plan;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/error.h"
+#include "join/memory_gate.h"
 
 namespace kinjo::join {
 
@@ -27,6 +28,7 @@ struct MemoryNeeds {
   int64_t partitions_at_once = 0;   ///< loaded and decoded at a time; 0 = one a thread
   int64_t graph_bytes_max = 0;      ///< the largest graph of a partition; 0 without graphs
   int64_t index_bytes = 0;          ///< all partitions as kept: stored, resolved, with graphs
+  int64_t index_rows = 0;           ///< of all partitions
   int64_t block_rows_asked = 0;     ///< 0 = as many as fit
   int64_t mask_bytes = 0;           ///< of the rows that a filter passes
   int64_t filter_bytes = 0;         ///< while the filter is evaluated, before all else
@@ -44,9 +46,17 @@ struct MemoryPlan {
   int64_t block_vectors = 0;  ///< left vectors of a query block, at most
   int64_t block_bytes = 0;    ///< of a query block
   int64_t cache_bytes = 0;    ///< partitions kept between rounds and blocks
-  bool keeps_index = false;   ///< all partitions fit among those kept
-  int64_t take_bytes = 0;     ///< right rows read at a time by refine and take
-  int64_t total_bytes() const { return fixed_bytes + block_bytes + cache_bytes + take_bytes; }
+  bool keeps_index = false;  ///< the gate (memory_gate.h) lets all partitions stay among those kept
+  ResidentModel resident;    ///< what keeping the index takes, a line over its rows
+  int64_t index_rows = 0;    ///< that the gate was asked for
+  int64_t take_bytes = 0;    ///< right rows read at a time by refine and take
+  int64_t output_bytes = 0;  ///< of a row group that a writer holds
+  /// Not counted piece by piece: what allocators keep of freed memory, batches between the stages,
+  /// libraries touched for the first time.
+  int64_t slack_bytes = 0;
+  int64_t total_bytes() const {
+    return fixed_bytes + block_bytes + cache_bytes + take_bytes + output_bytes + slack_bytes;
+  }
 };
 
 /// Shares the limit out; `capacity`, with the smallest limit that would do, when it is too small.

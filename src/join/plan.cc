@@ -159,6 +159,7 @@ MemoryNeeds NeedsOf(const JoinPlan& plan, int64_t dim) {
       const auto graph = static_cast<int64_t>(segment->graph_bytes(p));
       needs.graph_bytes_max = std::max(needs.graph_bytes_max, graph);
       needs.index_bytes += stored + graph + rows * 8 + kPartitionOverheadBytes;
+      needs.index_rows += rows;
     }
     needs.partitions_at_once = std::max(
         needs.partitions_at_once, exec::AnnIvfBatch::PartitionsAtOnce(partitions, plan.threads));

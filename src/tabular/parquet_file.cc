@@ -18,6 +18,7 @@ namespace {
 
 constexpr int64_t kColumnBufferBytes = 1 << 20;
 constexpr int64_t kTakeBatchRows = 4096;
+constexpr int64_t kBatchBytes = int64_t{8} << 20;  // as far as the metadata tells
 
 void AddLeaves(const parquet::arrow::SchemaField& field, std::vector<int>* leaves) {
   if (field.is_leaf()) leaves->push_back(field.column_index);
@@ -96,6 +97,20 @@ class ParquetFile final : public TableFile {
     return std::shared_ptr<parquet::arrow::FileReader>(std::move(reader));
   }
 
+  /// Rows of a batch, fewer than `batch_rows` where the columns' values are long.
+  int64_t RowsWithin(int64_t batch_rows, const std::vector<int>& row_groups,
+                     const std::vector<int>& leaves) const {
+    for (const int group : row_groups) {
+      const auto columns = metadata_->RowGroup(group);
+      int64_t bytes = 0;
+      for (const int leaf : leaves) bytes += columns->ColumnChunk(leaf)->total_uncompressed_size();
+      const int64_t rows = std::max<int64_t>(columns->num_rows(), 1);
+      const int64_t row_bytes = std::max<int64_t>(bytes / rows, 1);
+      batch_rows = std::clamp<int64_t>(kBatchBytes / row_bytes, 1, batch_rows);
+    }
+    return batch_rows;
+  }
+
   arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> ReadRowGroups(
       const std::vector<int>& row_groups, const arrow::FieldVector& fields,
       int64_t batch_rows) const {
@@ -108,6 +123,7 @@ class ParquetFile final : public TableFile {
       AddLeaves(reader->manifest().schema_fields[static_cast<size_t>(position)], &leaves);
     }
     std::sort(leaves.begin(), leaves.end());
+    reader->set_batch_size(RowsWithin(batch_rows, row_groups, leaves));
     auto batches = reader->GetRecordBatchReader(row_groups, leaves);
     if (!batches.ok()) return Name(batches.status());
     return NameErrors(std::shared_ptr<arrow::RecordBatchReader>(std::move(*batches)), reader, uri(),

@@ -1,5 +1,6 @@
 // Rows as a Parquet file, with the Arrow schema inside so that vectors come back as fixed-size
 // lists.
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -49,14 +50,16 @@ constexpr int64_t kMaxRowGroupBytes = 64 << 20;
 
 class ParquetWriter final : public FormatWriter {
  public:
-  ParquetWriter(std::unique_ptr<parquet::arrow::FileWriter> writer, int64_t row_group_rows)
-      : writer_(std::move(writer)), row_group_rows_(row_group_rows) {}
+  ParquetWriter(std::unique_ptr<parquet::arrow::FileWriter> writer, const SinkOptions& options)
+      : writer_(std::move(writer)),
+        row_group_rows_(options.row_group_rows),
+        row_group_bytes_(std::min(options.held_bytes / 2, kMaxRowGroupBytes)) {}
 
   arrow::Status Write(const arrow::RecordBatch& batch) override {
     const int64_t rows = batch.num_rows();
     if (rows == 0) return arrow::Status::OK();
     ARROW_ASSIGN_OR_RAISE(const int64_t bytes, arrow::util::ReferencedBufferSize(batch));
-    if (group_rows_ > 0 && group_bytes_ + bytes > kMaxRowGroupBytes) {
+    if (group_rows_ > 0 && group_bytes_ + bytes > row_group_bytes_) {
       ARROW_RETURN_NOT_OK(writer_->NewBufferedRowGroup());
       group_rows_ = 0;
       group_bytes_ = 0;
@@ -75,6 +78,7 @@ class ParquetWriter final : public FormatWriter {
  private:
   std::unique_ptr<parquet::arrow::FileWriter> writer_;
   const int64_t row_group_rows_;
+  const int64_t row_group_bytes_;
   int64_t group_rows_ = 0;  // of the row group at hand
   int64_t group_bytes_ = 0;
 };
@@ -109,7 +113,7 @@ arrow::Result<std::unique_ptr<FormatWriter>> MakeParquetWriter(
       std::unique_ptr<parquet::arrow::FileWriter> writer,
       parquet::arrow::FileWriter::Open(*schema, arrow::default_memory_pool(), borrowed,
                                        builder.build(), arrow_properties));
-  return std::make_unique<ParquetWriter>(std::move(writer), options.row_group_rows);
+  return std::make_unique<ParquetWriter>(std::move(writer), options);
 }
 
 }  // namespace kinjo::tabular

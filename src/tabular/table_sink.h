@@ -15,7 +15,10 @@ struct SinkOptions {
   std::string format;       ///< "" = by ending; parquet, arrow, csv, jsonl, table
   std::string compression;  ///< parquet and arrow: "", none, snappy, zstd, lz4, gzip, brotli; "" =
                             ///< zstd for parquet, none for arrow
-  int64_t row_group_rows = 122880;  ///< parquet: at most; wide rows fewer, for a group of 64 MiB
+  int64_t row_group_rows = 122880;  ///< parquet: at most; fewer where `held_bytes` ask for it
+  /// parquet: what a row group may take in memory, as it comes and as compressed pages; at most
+  /// 64 MiB of rows make a group.
+  int64_t held_bytes = int64_t{128} << 20;
   bool overwrite = true;
 };
 
