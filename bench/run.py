@@ -7,17 +7,20 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent.parent / "build" / "bench"
 NAMES = ("block_scan", "exact", "ivf_pq")
+ON_REQUEST = ("memory",)  # measures no time and has no rival
 
 
 def main():
     parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(NAMES) + "; all if none")
+    parser.add_argument("names", nargs="*", metavar="NAME",
+                        help=f"{', '.join(NAMES)} (all if none); {', '.join(ON_REQUEST)}")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     arguments = parser.parse_args()
-    unknown = set(arguments.names) - set(NAMES)
+    unknown = set(arguments.names) - {*NAMES, *ON_REQUEST}
     if unknown:
-        parser.error(f"no bench {', '.join(sorted(unknown))}; there are: {', '.join(NAMES)}")
+        parser.error(f"no bench {', '.join(sorted(unknown))}; "
+                     f"there are: {', '.join(NAMES + ON_REQUEST)}")
     FOLDER.mkdir(parents=True, exist_ok=True)
     for name in arguments.names or NAMES:
         importlib.import_module(f"bench.{name}").run(FOLDER, arguments.rounds, arguments.threads)
