@@ -22,8 +22,8 @@ int64_t ResidentRowsMax(const ResidentModel& model, int64_t memory_bytes, double
 /// Whether an index of `rows` may be kept.
 bool MayStayResident(const ResidentModel& model, int64_t rows, int64_t memory_bytes, double safety);
 
-/// The share of the memory limit that a plan opens the gate for: the rest is for the partitions'
-/// buffers to grow, as estimates are.
-inline constexpr double kResidentSafety = 0.8;
+/// The share of the memory limit that a plan opens the gate for; what allocators keep is a share of
+/// its own there.
+inline constexpr double kResidentSafety = 0.9;
 
 }  // namespace kinjo::join

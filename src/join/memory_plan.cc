@@ -108,8 +108,11 @@ void PlanCache(const MemoryNeeds& needs, int64_t room, MemoryPlan* plan) {
   plan->keeps_index =
       needs.index_bytes <= std::min(room, kCacheBytesMax) &&
       MayStayResident(plan->resident, needs.index_rows, needs.limit_bytes, kResidentSafety);
-  plan->cache_bytes =
-      plan->keeps_index ? needs.index_bytes : std::clamp<int64_t>(room / 2, 0, kCacheBytesMax);
+  plan->cache_bytes = needs.index_bytes;
+  if (!plan->keeps_index) {
+    plan->cache_bytes =
+        std::clamp<int64_t>(room / 2, 0, std::min(needs.index_bytes, kCacheBytesMax));
+  }
 }
 
 }  // namespace

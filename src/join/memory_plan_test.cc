@@ -19,18 +19,25 @@ MemoryNeeds IndexNeeds() {
   needs.partition_rows_max = 3000;
   needs.partition_bytes_max = 3000 * 24;
   needs.index_bytes = 40 << 20;
+  needs.index_rows = 1'000'000;
   return needs;
 }
 
 TEST(MemoryPlan, SharesStayWithinTheLimit) {
-  for (const int64_t mebibytes : {24, 64, 256, 4096}) {
+  for (const int64_t mebibytes : {32, 64, 256, 4096}) {
     MemoryNeeds needs = IndexNeeds();
     needs.limit_bytes = mebibytes << 20;
     const auto plan = PlanMemory(needs);
     ASSERT_TRUE(plan.ok()) << plan.status();
     EXPECT_LE(plan->total_bytes(), needs.limit_bytes);
     EXPECT_GE(plan->block_rows, 64);
-    EXPECT_EQ(plan->keeps_index, plan->cache_bytes == needs.index_bytes);
+    EXPECT_GT(plan->output_bytes, 0);
+    EXPECT_GT(plan->slack_bytes, 0);
+    EXPECT_EQ(plan->keeps_index, mebibytes >= 256);
+    EXPECT_EQ(plan->keeps_index, MayStayResident(plan->resident, needs.index_rows,
+                                                 needs.limit_bytes, kResidentSafety));
+    EXPECT_LE(plan->cache_bytes, needs.index_bytes);
+    if (plan->keeps_index) EXPECT_EQ(plan->cache_bytes, needs.index_bytes);
   }
 }
 
