@@ -1,6 +1,9 @@
 #include "index/rq_codes.h"
 
+#include <algorithm>
 #include <cstring>
+
+#include "kernels/code_rows.h"
 
 namespace kinjo::index {
 
@@ -120,21 +123,16 @@ void ReadRqRow(const RqCodes& codes, int64_t position, float* doubled) {
   const int64_t blocks = (codes.dim + kBlock - 1) / kBlock;
   const uint8_t* ex = codes.ex_codes;
   if (ex_bits > 0) ex += position * blocks * 8 * ex_bits;
-  const int32_t bias = (2 << ex_bits) - 1;
   for (int64_t first = 0; first < codes.dim; first += kBlock) {
     uint8_t values[kBlock] = {};
     if (ex_bits > 0) {
       ReadBlock(ex, ex_bits, values);
       ex += 8 * ex_bits;
     }
-    for (int64_t byte = first / 8; byte < codes.dim / 8 && byte < first / 8 + 8; ++byte) {
-      const uint8_t bits = signs.Byte(byte);
-      for (int64_t i = 0; i < 8; ++i) {
-        const int32_t sign = bits >> i & 1;
-        const int32_t code = sign << ex_bits | values[8 * byte - first + i];
-        doubled[8 * byte + i] = static_cast<float>(2 * code - bias);
-      }
-    }
+    const int64_t bytes = std::min(kBlock, codes.dim - first) / 8;
+    uint8_t bits[kBlock / 8];
+    for (int64_t i = 0; i < bytes; ++i) bits[i] = signs.Byte(first / 8 + i);
+    kernels::DoubleSignedCodes(bits, values, ex_bits, 8 * bytes, doubled + first);
   }
 }
 

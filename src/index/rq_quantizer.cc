@@ -20,6 +20,7 @@
 #include "index/rq_rotation.h"
 #include "index/vector_scratch.h"
 #include "kernels/canonical_distance.h"
+#include "kernels/code_rows.h"
 
 namespace kinjo::index {
 
@@ -145,20 +146,32 @@ void RqQuantizer<T>::Decode(const T* centroid, const format::PartitionRows& stor
   const auto* adds = reinterpret_cast<const float*>(stored.add_factors->data());
   const auto* scales = reinterpret_cast<const float*>(stored.scale_factors->data());
   const RqCodes codes = CodesOf(*out);
-  std::vector<float> doubled(static_cast<size_t>(RqRowRoom(dim_)));
-  std::vector<double> row(static_cast<size_t>(dim_));
-  for (int64_t slot = 0; slot < num_rows; ++slot) {
-    const uint32_t position = out->storage_position[slot];
-    ReadRqRow(codes, position, doubled.data());
-    const RowFactors factors =
-        FactorsOf(adds[position], scales[position], doubled.data(), centre, centre_norm2);
-    out->row_scales[slot] = factors.scale;
-    out->row_terms[slot] = factors.term;
-    MakeRow(doubled.data(), factors.scale, factors.term, centre, row.data());
-    out->rows.SetRow(slot, row.data(), static_cast<const double*>(nullptr), dot());
-    if (!dot()) {
-      out->rows.mutable_init()[slot] =
-          kernels::RowInitFrom((factors.norm2 + factors.term) / 2, factors.norm2, dim_);
+  const int64_t stride = RqRowRoom(dim_);
+  std::vector<float> doubled(static_cast<size_t>(kernels::kGroupRows * stride));
+  for (int64_t group = 0; group < out->rows.num_groups(); ++group) {
+    const int64_t first = group * kernels::kGroupRows;
+    const int64_t count = std::min(kernels::kGroupRows, num_rows - first);
+    RowFactors factors[kernels::kGroupRows];
+    double row_scales[kernels::kGroupRows] = {};
+    double row_terms[kernels::kGroupRows] = {};
+    for (int64_t i = 0; i < count; ++i) {
+      const uint32_t position = out->storage_position[first + i];
+      float* codes_of_row = doubled.data() + i * stride;
+      ReadRqRow(codes, position, codes_of_row);
+      factors[i] = FactorsOf(adds[position], scales[position], codes_of_row, centre, centre_norm2);
+      out->row_scales[first + i] = row_scales[i] = factors[i].scale;
+      out->row_terms[first + i] = row_terms[i] = factors[i].term;
+    }
+    kernels::StoreScaledRows({.rows = doubled.data(),
+                              .stride = stride,
+                              .scales = row_scales,
+                              .terms = row_terms,
+                              .centre = dot() ? centre : nullptr},
+                             group, count, dot(), &out->rows);
+    if (dot()) continue;
+    for (int64_t i = 0; i < count; ++i) {
+      out->rows.mutable_init()[first + i] =
+          kernels::RowInitFrom((factors[i].norm2 + factors[i].term) / 2, factors[i].norm2, dim_);
     }
   }
 }

@@ -10,6 +10,7 @@
 #include "index/quantizer.h"
 #include "index/vector_scratch.h"
 #include "kernels/canonical_distance.h"
+#include "kernels/code_rows.h"
 
 namespace kinjo::index {
 
@@ -84,11 +85,17 @@ void SqQuantizer<T>::Decode(const T* centroid, const format::PartitionRows&,
                    [this](T value) { return CodeOf(static_cast<double>(value)); });
   }
   const double start = dot ? start_ : 0;
-  std::vector<double> row(static_cast<size_t>(dim_));
-  for (int64_t slot = 0; slot < out->rows.num_rows(); ++slot) {
-    const uint8_t* code = RowOf(*out, slot);
-    for (int64_t j = 0; j < dim_; ++j) row[j] = start + (code[j] - out->centre[j]) * step_;
-    out->rows.SetRow(slot, row.data(), static_cast<const double*>(nullptr), dot);
+  const int64_t num_rows = out->rows.num_rows();
+  const uint8_t* rows[kernels::kGroupRows];
+  const kernels::ByteRows from{
+      .rows = rows, .centre = out->centre.data(), .start = start, .step = step_};
+  for (int64_t group = 0; group < out->rows.num_groups(); ++group) {
+    const int64_t first = group * kernels::kGroupRows;
+    const int64_t count = std::min(kernels::kGroupRows, num_rows - first);
+    for (int64_t i = 0; i < kernels::kGroupRows; ++i) {
+      rows[i] = RowOf(*out, first + std::min(i, count - 1));
+    }
+    kernels::StoreByteRows(from, group, count, dot, &out->rows);
   }
 }
 

@@ -8,6 +8,7 @@
 #include "hwy/highway.h"
 #include "kernels/block_scan-inl.h"
 #include "kernels/canonical_distance-inl.h"
+#include "kernels/code_rows-inl.h"
 #include "kernels/code_scan-inl.h"
 #include "kernels/kernel_table.h"
 #include "kernels/node_distance-inl.h"
@@ -44,6 +45,9 @@ constexpr KernelTable kTable = {
     .make_group_codes = nullptr,
 #endif
     .fill_group = &FillGroup,
+    .group_bytes = &GroupBytes,
+    .group_scaled = &GroupScaled,
+    .double_codes = &DoubleCodes,
 };
 
 const KernelTable* Table() { return &kTable; }

@@ -8,7 +8,9 @@
 namespace kinjo::kernels {
 
 struct BlockScan;
+struct ByteRows;
 struct Hit;
+struct ScaledRows;
 
 /// Bytes of scratch that the block scans need at least, for rows of `dim`.
 inline constexpr int64_t kMaxQueryTile = 8;
@@ -56,6 +58,11 @@ struct KernelTable {
   /// group[dim][16] and their squared norms into norms2[16].
   void (*fill_group)(const float* x, const float* centre, int64_t dim, float* group,
                      double* norms2);
+  /// The same from codes: fill group[dim][16] and norms2[16].
+  void (*group_bytes)(const ByteRows& from, int64_t dim, float* group, double* norms2);
+  void (*group_scaled)(const ScaledRows& from, int64_t dim, float* group, double* norms2);
+  void (*double_codes)(const uint8_t* signs, const uint8_t* values, int ex_bits, int64_t count,
+                       float* out);
 };
 
 /// The table of the level in use.
