@@ -77,7 +77,8 @@ arrow::Result<std::shared_ptr<format::LanceFile>> Fragment::Open(size_t number) 
 }
 
 arrow::Result<std::shared_ptr<arrow::Array>> Fragment::ReadColumn(
-    const format::Field& field, std::span<const format::RowRange> ranges) {
+    const format::Field& field, std::span<const format::RowRange> ranges,
+    format::PagesAtHand* at_hand) {
   ARROW_ASSIGN_OR_RAISE(const std::optional<size_t> number, FileOf(field));
   if (!number.has_value()) {
     ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<arrow::DataType> type, format::ToArrowType(field));
@@ -86,7 +87,7 @@ arrow::Result<std::shared_ptr<arrow::Array>> Fragment::ReadColumn(
     return arrow::MakeArrayOfNull(type, static_cast<int64_t>(rows));
   }
   ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<format::LanceFile> file, Open(*number));
-  return file->ReadRows(field, fragment_.files[*number].columns, ranges);
+  return file->ReadRowsInTurn(field, fragment_.files[*number].columns, ranges, at_hand);
 }
 
 }  // namespace kinjo::dataset

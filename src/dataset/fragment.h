@@ -36,10 +36,11 @@ class Fragment {
   const std::optional<format::RowIdSequence>& row_ids() const { return fragment_.row_ids; }
   bool IsLive(uint64_t row) const { return row < physical_rows() && !dead_.Contains(row); }
 
-  /// Reads the rows of one top-level field; `ranges` as LanceFile::ReadRows wants them. A field
-  /// that no file has reads as null.
+  /// Reads the rows of one top-level field; `ranges` and `at_hand` as LanceFile::ReadRowsInTurn
+  /// wants them. A field that no file has reads as null.
   arrow::Result<std::shared_ptr<arrow::Array>> ReadColumn(const format::Field& field,
-                                                          std::span<const format::RowRange> ranges);
+                                                          std::span<const format::RowRange> ranges,
+                                                          format::PagesAtHand* at_hand = nullptr);
 
  private:
   struct OpenFile {

@@ -43,10 +43,12 @@ arrow::Result<ScanBatch> FragmentScan::Next() {
   for (const format::RowRange& range : ranges) {
     for (uint64_t row = range.begin; row < range.end; ++row) result.addresses.push_back(base | row);
   }
+  if (at_hand_of_ != fragment) at_hand_.Clear();
+  at_hand_of_ = fragment;
   arrow::ArrayVector arrays;
   for (const format::Field* field : fields_) {
     ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Array> array,
-                          fragment->ReadColumn(*field, ranges));
+                          fragment->ReadColumn(*field, ranges, &at_hand_));
     arrays.push_back(std::move(array));
   }
   result.batch = arrow::RecordBatch::Make(schema_, static_cast<int64_t>(rows), std::move(arrays));

@@ -38,7 +38,9 @@ class FragmentScan final : public Scan {
   const uint64_t batch_rows_;
   const std::shared_ptr<const RowMask> rows_;  ///< null = every row
   size_t fragment_ = 0;
-  uint64_t row_ = 0;  ///< next physical row of that fragment
+  uint64_t row_ = 0;             ///< next physical row of that fragment
+  format::PagesAtHand at_hand_;  ///< of the fragment read last
+  const Fragment* at_hand_of_ = nullptr;
 };
 
 }  // namespace kinjo::dataset

@@ -100,7 +100,7 @@ std::vector<Column::Touched> Column::FindPages(std::span<const RowRange> ranges,
   return touched;
 }
 
-arrow::Status Column::LoadStates(std::span<Touched> touched) {
+arrow::Status Column::LoadStates(std::span<Touched> touched, PagesAtHand* at_hand) {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::vector<Touched*> missing;
   std::vector<size_t> first_range;
@@ -109,6 +109,9 @@ arrow::Status Column::LoadStates(std::span<Touched> touched) {
     const auto more = pages_[one.page]->StateRanges();
     if (more.empty()) continue;
     one.state = cache_->Find(first_id_ + one.page);
+    if (one.state == nullptr && at_hand != nullptr) {
+      one.state = at_hand->Find(first_id_, first_id_ + one.page);
+    }
     if (one.state != nullptr) continue;
     missing.push_back(&one);
     first_range.push_back(ranges.size());
@@ -122,7 +125,10 @@ arrow::Status Column::LoadStates(std::span<Touched> touched) {
         Buffers(buffers).subspan(first_range[i], first_range[i + 1] - first_range[i]);
     const size_t page = missing[i]->page;
     ARROW_ASSIGN_OR_RAISE(missing[i]->state, pages_[page]->MakeState(own));
-    cache_->Keep(first_id_ + page, missing[i]->state);
+    const bool is_kept = cache_->Keep(first_id_ + page, missing[i]->state);
+    if (!is_kept && at_hand != nullptr) {
+      at_hand->Hold(first_id_, first_id_ + page, missing[i]->state);
+    }
   }
   return arrow::Status::OK();
 }
@@ -155,7 +161,7 @@ arrow::Status Column::ReserveFor(const LeafColumn& leaf, std::span<const Touched
 }
 
 arrow::Status Column::Read(const LeafColumn& leaf, std::span<const RowRange> ranges,
-                           ColumnSink* sink) {
+                           ColumnSink* sink, PagesAtHand* at_hand) {
   // Also when the column was opened for another field: field ids and columns come from a manifest.
   if (!ranges.empty() && ranges.back().end > first_rows_.back()) {
     return Where{.path = &reader_->path(), .column = number_}.Corrupt(
@@ -167,7 +173,7 @@ arrow::Status Column::Read(const LeafColumn& leaf, std::span<const RowRange> ran
   for (std::span<Touched> rest(all); !rest.empty();) {
     const std::span<Touched> touched = rest.first(CountTogether(rest));
     rest = rest.subspan(touched.size());
-    ARROW_RETURN_NOT_OK(LoadStates(touched));
+    ARROW_RETURN_NOT_OK(LoadStates(touched, at_hand));
     for (Touched& one : touched) {
       const auto own = std::span<const PageRows>(rows).subspan(one.first_rows, one.num_rows);
       ARROW_ASSIGN_OR_RAISE(one.read, pages_[one.page]->Start(leaf, own, std::move(one.state)));

@@ -22,8 +22,10 @@ class Column {
                                                      uint32_t number, uint64_t num_rows,
                                                      proto::ColumnMetadata metadata);
 
-  /// Reads rows (rising, within the file, none empty) into `sink`.
-  arrow::Status Read(const LeafColumn& leaf, std::span<const RowRange> ranges, ColumnSink* sink);
+  /// Reads rows (rising, within the file, none empty) into `sink`. States that `cache` doesn't keep
+  /// are found in `at_hand`, if there is one, and held there.
+  arrow::Status Read(const LeafColumn& leaf, std::span<const RowRange> ranges, ColumnSink* sink,
+                     PagesAtHand* at_hand);
 
  private:
   // A page that a read touches and its part of the rows.
@@ -45,7 +47,7 @@ class Column {
                            ColumnSink* sink) const;
   // How many of `touched`, from the first on, have states that may be in memory together.
   size_t CountTogether(std::span<const Touched> touched) const;
-  arrow::Status LoadStates(std::span<Touched> touched);
+  arrow::Status LoadStates(std::span<Touched> touched, PagesAtHand* at_hand);
   arrow::Status ReadPages(std::span<Touched> touched, ColumnSink* sink);
 
   const std::shared_ptr<io::RandomReader> reader_;

@@ -86,7 +86,7 @@ TEST(ColumnTest, ScatteredRowsOfAFarFileDontBringAllOfItIntoMemory) {
   for (uint64_t row = 3; row < kRows; row += 128) ranges.push_back({row, row + 1});
   std::vector<std::unique_ptr<ColumnSink>> sinks;
   sinks.push_back(std::make_unique<ColumnSink>(plan.leaves[0].shape, ranges.size()));
-  ASSERT_TRUE(column->Read(plan.leaves[0].shape, ranges, sinks[0].get()).ok());
+  ASSERT_TRUE(column->Read(plan.leaves[0].shape, ranges, sinks[0].get(), nullptr).ok());
   EXPECT_LT(reader->most_bytes(), uint64_t{40} << 20);
   const auto data = BuildArray(plan, &sinks, ranges.size(), reader->path()).ValueOrDie();
   const auto* numbers = data->child_data[0]->GetValues<uint32_t>(1);
@@ -159,7 +159,8 @@ struct DictionaryColumn {
     for (const RowRange& range : ranges) total += range.end - range.begin;
     std::vector<std::unique_ptr<ColumnSink>> sinks;
     sinks.push_back(std::make_unique<ColumnSink>(plan.leaves[0].shape, total));
-    const arrow::Status status = column->Read(plan.leaves[0].shape, ranges, sinks[0].get());
+    const arrow::Status status =
+        column->Read(plan.leaves[0].shape, ranges, sinks[0].get(), nullptr);
     ASSERT_TRUE(status.ok()) << status;
     const auto array = arrow::MakeArray(BuildArray(plan, &sinks, total, "made").ValueOrDie());
     const auto& numbers = static_cast<const arrow::Int32Array&>(*array);

@@ -17,8 +17,8 @@ using ArrayDataPointer = std::shared_ptr<arrow::ArrayData>;
 
 class FieldReading {
  public:
-  FieldReading(const ColumnMap& columns, const std::string& path, ColumnSource* source)
-      : columns_(columns), path_(path), source_(source) {}
+  FieldReading(const ColumnMap& columns, const ReadSource& source)
+      : columns_(columns), path_(source.path), source_(source) {}
 
   arrow::Result<ArrayDataPointer> Read(const Field& field, std::span<const RowRange> ranges,
                                        uint64_t num_rows);
@@ -37,7 +37,7 @@ class FieldReading {
 
   const ColumnMap& columns_;
   const std::string& path_;
-  ColumnSource* const source_;
+  const ReadSource source_;
 };
 
 uint64_t CountRows(std::span<const RowRange> ranges) {
@@ -86,8 +86,10 @@ arrow::Result<ArrayDataPointer> FieldReading::ReadLeaf(const Field& field,
   std::vector<std::unique_ptr<ColumnSink>> sinks;
   sinks.push_back(std::make_unique<ColumnSink>(plan.leaves[0].shape, total));
   if (total > 0) {
-    ARROW_ASSIGN_OR_RAISE(auto column, source_->OpenColumn(plan.leaves[0].column, num_rows));
-    ARROW_RETURN_NOT_OK(column->Read(plan.leaves[0].shape, ranges, sinks[0].get()));
+    ARROW_ASSIGN_OR_RAISE(auto column,
+                          source_.columns->OpenColumn(plan.leaves[0].column, num_rows));
+    ARROW_RETURN_NOT_OK(
+        column->Read(plan.leaves[0].shape, ranges, sinks[0].get(), source_.at_hand));
   }
   return BuildArray(plan, &sinks, total, path_);
 }
@@ -135,8 +137,8 @@ arrow::Result<ArrayDataPointer> FieldReading::ReadList(const Field& field,
   ListRows rows;
   uint64_t num_items = 0;
   if (CountRows(ranges) > 0) {
-    ARROW_ASSIGN_OR_RAISE(auto column, source_->OpenListColumn(found->second, num_rows));
-    ARROW_ASSIGN_OR_RAISE(rows, column->Read(ranges));
+    ARROW_ASSIGN_OR_RAISE(auto column, source_.columns->OpenListColumn(found->second, num_rows));
+    ARROW_ASSIGN_OR_RAISE(rows, column->Read(ranges, source_.at_hand));
     num_items = column->num_items();
   }
   const bool large = type->id() == arrow::Type::LARGE_LIST;
@@ -169,8 +171,8 @@ arrow::Result<ArrayDataPointer> FieldReading::ReadList(const Field& field,
 
 arrow::Result<ArrayDataPointer> ReadFieldV20(const Field& field, const ColumnMap& columns,
                                              std::span<const RowRange> ranges, uint64_t num_rows,
-                                             const std::string& path, ColumnSource* source) {
-  return FieldReading(columns, path, source).Read(field, ranges, num_rows);
+                                             const ReadSource& source) {
+  return FieldReading(columns, source).Read(field, ranges, num_rows);
 }
 
 }  // namespace kinjo::format::file

@@ -22,9 +22,18 @@ class ColumnSource {
                                                                     uint64_t num_rows) = 0;
 };
 
+/// The file of a read, by its path and columns, and what a scan has at hand of it (may be null).
+struct ReadSource {
+  const std::string& path;
+  ColumnSource* columns;
+  PagesAtHand* at_hand;
+};
+
 /// Reads `ranges` (rising, none empty) of a field whose column has `num_rows` rows.
-arrow::Result<std::shared_ptr<arrow::ArrayData>> ReadFieldV20(
-    const Field& field, const ColumnMap& columns, std::span<const RowRange> ranges,
-    uint64_t num_rows, const std::string& path, ColumnSource* source);
+arrow::Result<std::shared_ptr<arrow::ArrayData>> ReadFieldV20(const Field& field,
+                                                              const ColumnMap& columns,
+                                                              std::span<const RowRange> ranges,
+                                                              uint64_t num_rows,
+                                                              const ReadSource& source);
 
 }  // namespace kinjo::format::file

@@ -39,9 +39,10 @@ class OpenLanceFile final : public LanceFile, private file::ColumnSource {
   }
 
   arrow::Result<std::shared_ptr<arrow::Buffer>> ReadGlobalBuffer(int number) override;
-  arrow::Result<std::shared_ptr<arrow::Array>> ReadRows(const Field& field,
-                                                        const ColumnMap& columns,
-                                                        std::span<const RowRange> ranges) override;
+  arrow::Result<std::shared_ptr<arrow::Array>> ReadRowsInTurn(const Field& field,
+                                                              const ColumnMap& columns,
+                                                              std::span<const RowRange> ranges,
+                                                              PagesAtHand* at_hand) override;
   arrow::Result<std::vector<std::string>> DescribePages(uint32_t column) override;
 
  private:
@@ -122,14 +123,15 @@ arrow::Status OpenLanceFile::CheckRanges(const Field& field,
   return arrow::Status::OK();
 }
 
-arrow::Result<std::shared_ptr<arrow::Array>> OpenLanceFile::ReadRows(
-    const Field& field, const ColumnMap& columns, std::span<const RowRange> ranges) {
+arrow::Result<std::shared_ptr<arrow::Array>> OpenLanceFile::ReadRowsInTurn(
+    const Field& field, const ColumnMap& columns, std::span<const RowRange> ranges,
+    PagesAtHand* at_hand) {
   ARROW_RETURN_NOT_OK(CheckRanges(field, ranges));
   uint64_t total = 0;
   for (const RowRange& range : ranges) total += range.end - range.begin;
   if (version().minor == 0) {
-    ARROW_ASSIGN_OR_RAISE(const auto data,
-                          file::ReadFieldV20(field, columns, ranges, num_rows(), path(), this));
+    ARROW_ASSIGN_OR_RAISE(const auto data, file::ReadFieldV20(field, columns, ranges, num_rows(),
+                                                              {path(), this, at_hand}));
     return arrow::MakeArray(data);
   }
   ARROW_ASSIGN_OR_RAISE(const file::FieldPlan plan, file::PlanField(field, columns));
@@ -141,7 +143,7 @@ arrow::Result<std::shared_ptr<arrow::Array>> OpenLanceFile::ReadRows(
     sinks.push_back(std::make_unique<file::ColumnSink>(leaf.shape, total));
     if (total == 0) continue;
     ARROW_ASSIGN_OR_RAISE(auto column, OpenColumn(leaf.column, num_rows()));
-    ARROW_RETURN_NOT_OK(column->Read(leaf.shape, ranges, sinks.back().get()));
+    ARROW_RETURN_NOT_OK(column->Read(leaf.shape, ranges, sinks.back().get(), at_hand));
   }
   ARROW_ASSIGN_OR_RAISE(const auto data, file::BuildArray(plan, &sinks, total, path()));
   return arrow::MakeArray(data);

@@ -60,8 +60,16 @@ class LanceFile {
   /// order of `ranges`, which must be rising and must not overlap. Only the chunks (mini-block) or
   /// rows (full-zip) that hold these rows are read, in coalesced requests. A field that `columns`
   /// lacks reads as null.
-  virtual arrow::Result<std::shared_ptr<arrow::Array>> ReadRows(
-      const Field& field, const ColumnMap& columns, std::span<const RowRange> ranges) = 0;
+  arrow::Result<std::shared_ptr<arrow::Array>> ReadRows(const Field& field,
+                                                        const ColumnMap& columns,
+                                                        std::span<const RowRange> ranges) {
+    return ReadRowsInTurn(field, columns, ranges, nullptr);
+  }
+  /// The same as one of several reads, each behind the one before: page states that are too large
+  /// for the cache are found in `at_hand` and held there, so that each is made once. Null: none.
+  virtual arrow::Result<std::shared_ptr<arrow::Array>> ReadRowsInTurn(
+      const Field& field, const ColumnMap& columns, std::span<const RowRange> ranges,
+      PagesAtHand* at_hand) = 0;
 
   /// A short text of each page's encoding of one column, for `kinjo info --file` and for tests.
   virtual arrow::Result<std::vector<std::string>> DescribePages(uint32_t column) = 0;

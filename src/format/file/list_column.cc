@@ -53,7 +53,8 @@ arrow::Result<std::shared_ptr<ListColumn>> ListColumn::Make(
   return column;
 }
 
-arrow::Result<ListRows> ListColumn::Read(std::span<const RowRange> ranges) const {
+arrow::Result<ListRows> ListColumn::Read(std::span<const RowRange> ranges,
+                                         PagesAtHand* at_hand) const {
   const uint64_t num_rows = pages_.empty() ? 0 : pages_.back().first_row + pages_.back().num_rows;
   if (!ranges.empty() && ranges.back().end > num_rows) {
     return base::Corrupt(reader_->path(), 0, "rows up to ", ranges.back().end, " of a column of ",
@@ -83,7 +84,7 @@ arrow::Result<ListRows> ListColumn::Read(std::span<const RowRange> ranges) const
   for (size_t i = 0; i < pieces.size(); ++i) {
     const size_t page = pieces[i].page;
     if (pages_[page].ends.compressed && (i == 0 || pieces[i - 1].page != page)) {
-      ARROW_ASSIGN_OR_RAISE(state, OpenEnds(page));
+      ARROW_ASSIGN_OR_RAISE(state, OpenEnds(page, at_hand));
     }
     ARROW_RETURN_NOT_OK(ReadPiece(pages_[page], pieces[i], *state, ToBytes(*buffers[i]), &rows));
   }
@@ -91,9 +92,11 @@ arrow::Result<ListRows> ListColumn::Read(std::span<const RowRange> ranges) const
 }
 
 arrow::Result<std::shared_ptr<const ListColumn::EndsState>> ListColumn::OpenEnds(
-    size_t page) const {
+    size_t page, PagesAtHand* at_hand) const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (auto kept = cache_->Find(first_id_ + page)) {
+  auto kept = cache_->Find(first_id_ + page);
+  if (kept == nullptr && at_hand != nullptr) kept = at_hand->Find(first_id_, first_id_ + page);
+  if (kept != nullptr) {
     return std::static_pointer_cast<const EndsState>(std::move(kept));
   }
   const auto& compressed = pages_[page].compressed;
@@ -101,7 +104,8 @@ arrow::Result<std::shared_ptr<const ListColumn::EndsState>> ListColumn::OpenEnds
   auto made = std::make_shared<EndsState>();
   ARROW_RETURN_NOT_OK(made->opened.Open(compressed, std::span(&stored, 1), pages_[page].where));
   made->bytes = made->opened.bytes();
-  cache_->Keep(first_id_ + page, made);
+  const bool is_kept = cache_->Keep(first_id_ + page, made);
+  if (!is_kept && at_hand != nullptr) at_hand->Hold(first_id_, first_id_ + page, made);
   return made;
 }
 

@@ -32,8 +32,8 @@ class ListColumn {
 
   uint64_t num_items() const { return num_items_; }
 
-  /// Reads rows (rising, within the column, none empty).
-  arrow::Result<ListRows> Read(std::span<const RowRange> ranges) const;
+  /// Reads rows (rising, within the column, none empty); `at_hand` as Column::Read has it.
+  arrow::Result<ListRows> Read(std::span<const RowRange> ranges, PagesAtHand* at_hand) const;
 
  private:
   struct Page {
@@ -58,7 +58,7 @@ class ListColumn {
 
   ListColumn(std::shared_ptr<io::RandomReader> reader, std::shared_ptr<PageCache> cache)
       : reader_(std::move(reader)), cache_(std::move(cache)) {}
-  arrow::Result<std::shared_ptr<const EndsState>> OpenEnds(size_t page) const;
+  arrow::Result<std::shared_ptr<const EndsState>> OpenEnds(size_t page, PagesAtHand* at_hand) const;
   static arrow::Status ReadPiece(const Page& page, const Piece& piece, const EndsState& state,
                                  Bytes ends, ListRows* rows);
 

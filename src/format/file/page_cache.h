@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 
 namespace kinjo::format {
 
@@ -30,8 +31,8 @@ class PageCache {
 
   /// The state of a page; null when it isn't here any more.
   std::shared_ptr<const PageState> Find(uint64_t page);
-  /// Takes a state that was just made. One larger than the capacity isn't kept.
-  void Keep(uint64_t page, std::shared_ptr<const PageState> state);
+  /// Takes a state that was just made. One larger than the capacity isn't kept: false then.
+  bool Keep(uint64_t page, std::shared_ptr<const PageState> state);
 
   uint64_t kept_bytes() const;
   /// States made so far: what Keep was called with.
@@ -50,6 +51,28 @@ class PageCache {
   uint64_t kept_bytes_ = 0;
   std::list<Entry> entries_;  // the last used first
   std::unordered_map<uint64_t, std::list<Entry>::iterator> by_page_;
+};
+
+/// The states too large for a cache that one scan holds from one read to the next: of each column
+/// that of the page read last, which the next read begins with. Not thread-safe.
+class PagesAtHand {
+ public:
+  /// Null when another page of the column, or none, is at hand. `column` is the number of the
+  /// column's first page, `page` that of one of them, in the cache of both.
+  std::shared_ptr<const PageState> Find(uint64_t column, uint64_t page) const;
+  void Hold(uint64_t column, uint64_t page, std::shared_ptr<const PageState> state) {
+    by_column_[column] = {page, std::move(state)};
+  }
+  /// Lets go of everything: the scan goes on to other columns.
+  void Clear() { by_column_.clear(); }
+
+ private:
+  struct Entry {
+    uint64_t page = 0;
+    std::shared_ptr<const PageState> state;
+  };
+
+  std::unordered_map<uint64_t, Entry> by_column_;
 };
 
 }  // namespace kinjo::format

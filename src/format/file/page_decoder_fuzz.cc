@@ -64,7 +64,7 @@ void ReadColumn(Column* column, const FieldPlan& plan, const std::vector<RowRang
   for (const RowRange& range : ranges) total += range.end - range.begin;
   std::vector<std::unique_ptr<ColumnSink>> sinks;
   sinks.push_back(std::make_unique<ColumnSink>(plan.leaves[0].shape, total));
-  if (!column->Read(plan.leaves[0].shape, ranges, sinks[0].get()).ok()) return;
+  if (!column->Read(plan.leaves[0].shape, ranges, sinks[0].get(), nullptr).ok()) return;
   auto data = BuildArray(plan, &sinks, total, "fuzz");
   if (data.ok() && !arrow::MakeArray(*data)->Validate().ok()) __builtin_trap();
 }

@@ -49,9 +49,10 @@ class MemoryLanceFile final : public LanceFile {
   arrow::Result<std::shared_ptr<arrow::Buffer>> ReadGlobalBuffer(int number) override {
     return arrow::Buffer::FromString(global_buffers_.at(static_cast<size_t>(number)));
   }
-  arrow::Result<std::shared_ptr<arrow::Array>> ReadRows(const Field& field,
-                                                        const ColumnMap& columns,
-                                                        std::span<const RowRange> ranges) override {
+  arrow::Result<std::shared_ptr<arrow::Array>> ReadRowsInTurn(const Field& field,
+                                                              const ColumnMap& columns,
+                                                              std::span<const RowRange> ranges,
+                                                              PagesAtHand*) override {
     const auto& array = arrays_.at(columns.at(field.id));
     arrow::ArrayVector pieces;
     for (const RowRange& range : ranges) {
