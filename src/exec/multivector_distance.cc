@@ -35,6 +35,17 @@ float LeastOf(const float* scores, int64_t n) {
   return *std::min_element(least, least + kLanes);
 }
 
+/// Groups that hold the rows [first, last) of a block.
+int64_t GroupsOf(const ListBlock& block, int64_t first, int64_t last) {
+  return (block.begin(last) + kernels::kGroupRows - 1) / kernels::kGroupRows -
+         block.begin(first) / kernels::kGroupRows;
+}
+
+/// Scores of `num_queries` with the rows [first, last).
+int64_t ScoresOf(const ListBlock& block, int64_t num_queries, int64_t first, int64_t last) {
+  return GroupsOf(block, first, last) * kernels::kGroupRows * num_queries;
+}
+
 template <typename T>
 void WriteUnit(const T* vector, double norm, std::vector<double>* unit) {
   for (size_t j = 0; j < unit->size(); ++j) (*unit)[j] = static_cast<double>(vector[j]) / norm;
@@ -114,59 +125,55 @@ std::vector<MultivectorDistance::Item> MultivectorDistance::Cut(const ListBlock&
   return items;
 }
 
-MultivectorDistance::Chunk MultivectorDistance::ScoreChunk(const ListBlock& block, const Tile& tile,
-                                                           int64_t first_row, int64_t last_row,
+MultivectorDistance::Chunk MultivectorDistance::ScoreChunk(const ListBlock& block,
+                                                           QueryRange queries, int64_t first_row,
+                                                           int64_t last_row,
                                                            Scratch* scratch) const {
-  const int64_t first_query = queries_->begins[tile.first_list];
-  const int64_t num_queries = queries_->begins[tile.last_list] - first_query;
   const int64_t first_group = block.begin(first_row) / kernels::kGroupRows;
-  int64_t row = first_row;
-  int64_t groups = 0;
-  // Rows while their scores fit, at least one.
-  for (; row < last_row; ++row) {
-    const int64_t with_row =
-        (block.begin(row + 1) + kernels::kGroupRows - 1) / kernels::kGroupRows - first_group;
-    if (row > first_row && with_row * kernels::kGroupRows * num_queries > kScoresMax) break;
-    groups = with_row;
-  }
+  const int64_t groups = GroupsOf(block, first_row, last_row);
   const int64_t stride = groups * kernels::kGroupRows;
-  scratch->scores.resize(static_cast<size_t>(num_queries * stride));
+  const auto num_scores = static_cast<size_t>(queries.size() * stride);
+  // Growing by itself, it would take up to twice the memory.
+  scratch->scores.reserve(std::max(static_cast<size_t>(kScoresMax), num_scores));
+  scratch->scores.resize(num_scores);
   const kernels::BlockScan scan{.rows = block.grouped().rows(),
                                 .init = block.grouped().init(),
                                 .dim = space_->dim,
                                 .first_group = first_group,
                                 .num_groups = groups,
-                                .queries = moved_.values.data() + first_query * space_->dim,
+                                .queries = moved_.values.data() + queries.first * space_->dim,
                                 .bounds = nullptr,
-                                .num_queries = num_queries};
+                                .num_queries = queries.size()};
   kernels::ScoreBlock(scan, scratch->scores.data(), stride);
   return {.first_row = first_row,
-          .last_row = row,
+          .last_row = last_row,
           .first_slot = first_group * kernels::kGroupRows,
           .stride = stride,
-          .first_query = first_query,
+          .first_query = queries.first,
           .scores = scratch->scores.data()};
 }
 
-float MultivectorDistance::ScorePairOf(const ListBlock& block, const Chunk& chunk, int64_t list,
-                                       int64_t row, Scratch* scratch) const {
-  const double error = kernels::ErrorFactor(space_->dim);
+double MultivectorDistance::NearestOf(const ListBlock& block, const Chunk& chunk, int64_t query,
+                                      int64_t row, Scratch* scratch) const {
   const int64_t begin = block.begin(row);
   const int64_t end = block.begin(row + 1);
-  double sum = 0;
-  for (int64_t query = queries_->begins[list]; query < queries_->begins[list + 1]; ++query) {
-    const float* scores = chunk.of(query, begin);
-    // A vector is the nearest only if its score, less its error, is within the error of the least.
-    double bound = LeastOf(scores, end - begin) + 2 * error * (moved_.norms2[query] + kRowNorm2Max);
-    // -inf says nothing but that a vector lies at the centre.
-    if (std::isinf(bound)) bound = -bound;
-    scratch->near.clear();
-    for (int64_t slot = begin; slot < end; ++slot) {
-      if (!(scores[slot - begin] > bound)) scratch->near.push_back(block.vector_of(slot));
-    }
-    sum += block.exact().Nearest(queries_->vectors, query, scratch->near);
+  const float* scores = chunk.of(query, begin);
+  // A vector is the nearest only if its score, less its error, is within the error of the least.
+  double bound = LeastOf(scores, end - begin) +
+                 2 * kernels::ErrorFactor(space_->dim) * (moved_.norms2[query] + kRowNorm2Max);
+  // -inf says nothing but that a vector lies at the centre.
+  if (std::isinf(bound)) bound = -bound;
+  scratch->near.clear();
+  for (int64_t slot = begin; slot < end; ++slot) {
+    if (!(scores[slot - begin] > bound)) scratch->near.push_back(block.vector_of(slot));
   }
-  return static_cast<float>(sum);
+  return block.exact().Nearest(queries_->vectors, query, scratch->near);
+}
+
+bool MultivectorDistance::MayEnter(double sum, const NeighborHeaps& heaps, int64_t list) {
+  const double threshold = heaps.threshold(list);
+  // The canonical distance is rounded to float before it is compared.
+  return !(sum > threshold + 1e-6 * std::abs(threshold));
 }
 
 void MultivectorDistance::ScoreList(const ListBlock& block, const Chunk& chunk, int64_t list,
@@ -181,29 +188,78 @@ void MultivectorDistance::ScoreList(const ListBlock& block, const Chunk& chunk, 
   }
   int64_t survivors = 0;
   for (int64_t row = chunk.first_row; row < chunk.last_row; ++row) {
-    const double threshold = heaps->threshold(list);
-    // The canonical distance is rounded to float before it is compared.
-    const double bound = threshold + 1e-6 * std::abs(threshold);
-    if (scratch->sums[row - chunk.first_row] > bound) continue;
+    if (!MayEnter(scratch->sums[row - chunk.first_row], *heaps, list)) continue;
     ++survivors;
-    heaps->Push(list, {ScorePairOf(block, chunk, list, row, scratch), block.address(row)});
+    double distance = 0;
+    for (int64_t query = queries_->begins[list]; query < queries_->begins[list + 1]; ++query) {
+      distance += NearestOf(block, chunk, query, row, scratch);
+    }
+    heaps->Push(list, {static_cast<float>(distance), block.address(row)});
   }
   comparisons_.fetch_add(survivors, std::memory_order_relaxed);
+}
+
+arrow::Status MultivectorDistance::ScoreListByParts(const ListBlock& block, int64_t list,
+                                                    int64_t row, Scratch* scratch,
+                                                    NeighborHeaps* heaps) {
+  const int64_t part = std::max<int64_t>(1, kScoresMax / ScoresOf(block, 1, row, row + 1));
+  const auto for_each_part = [&](const auto& visit) -> arrow::Status {
+    const int64_t end = queries_->begins[list + 1];
+    for (int64_t first = queries_->begins[list]; first < end; first += part) {
+      ARROW_RETURN_NOT_OK(cancel_.Check());
+      const QueryRange queries{first, std::min(end, first + part)};
+      const Chunk chunk = ScoreChunk(block, queries, row, row + 1, scratch);
+      for (int64_t query = queries.first; query < queries.last; ++query) visit(chunk, query);
+    }
+    return arrow::Status::OK();
+  };
+  const int64_t begin = block.begin(row);
+  double sum = offsets_[list];
+  ARROW_RETURN_NOT_OK(for_each_part([&](const Chunk& chunk, int64_t query) {
+    sum += LeastOf(chunk.of(query, begin), block.begin(row + 1) - begin);
+  }));
+  if (!MayEnter(sum, *heaps, list)) return arrow::Status::OK();
+  comparisons_.fetch_add(1, std::memory_order_relaxed);
+  double distance = 0;
+  ARROW_RETURN_NOT_OK(for_each_part([&](const Chunk& chunk, int64_t query) {
+    distance += NearestOf(block, chunk, query, row, scratch);
+  }));
+  heaps->Push(list, {static_cast<float>(distance), block.address(row)});
+  return arrow::Status::OK();
 }
 
 arrow::Status MultivectorDistance::ScoreItem(const ListBlock& block, const Item& item, int worker,
                                              NeighborHeaps* heaps) {
   tiles_.fetch_add(1, std::memory_order_relaxed);
   Scratch* scratch = &scratch_[worker];
+  const QueryRange queries{queries_->begins[item.tile.first_list],
+                           queries_->begins[item.tile.last_list]};
   for (int64_t row = item.first_row; row < item.last_row;) {
     ARROW_RETURN_NOT_OK(cancel_.Check());
-    const Chunk chunk = ScoreChunk(block, item.tile, row, item.last_row, scratch);
+    if (ScoresOf(block, queries.size(), row, row + 1) > kScoresMax) {
+      for (int64_t list = item.tile.first_list; list < item.tile.last_list; ++list) {
+        ARROW_RETURN_NOT_OK(ScoreListByParts(block, list, row, scratch, heaps));
+      }
+      ++row;
+      continue;
+    }
+    int64_t last = row + 1;
+    while (last < item.last_row && ScoresOf(block, queries.size(), row, last + 1) <= kScoresMax) {
+      ++last;
+    }
+    const Chunk chunk = ScoreChunk(block, queries, row, last, scratch);
     for (int64_t list = item.tile.first_list; list < item.tile.last_list; ++list) {
       ScoreList(block, chunk, list, scratch, heaps);
     }
-    row = chunk.last_row;
+    row = last;
   }
   return arrow::Status::OK();
+}
+
+int64_t MultivectorDistance::scores_bytes() const {
+  int64_t floats = 0;
+  for (const Scratch& scratch : scratch_) floats += static_cast<int64_t>(scratch.scores.capacity());
+  return floats * static_cast<int64_t>(sizeof(float));
 }
 
 arrow::Status MultivectorDistance::Score(const ListBlock& block, NeighborHeaps* heaps,

@@ -44,7 +44,7 @@ class ListBlock {
 };
 
 /// One run over many row blocks. Not thread-safe; spreads its own work. A thread's scores take
-/// kScoresMax floats, or as many as one left list against one right row needs.
+/// kScoresMax floats, or as many as one left vector against one right row needs.
 class MultivectorDistance {
  public:
   using Queries = QueryLists;
@@ -66,6 +66,8 @@ class MultivectorDistance {
 
   /// Canonical distances of lists to rows so far.
   int64_t exact_comparisons() const { return comparisons_.load(std::memory_order_relaxed); }
+  /// What the scores of all threads take.
+  int64_t scores_bytes() const;
   /// Items of work started so far.
   int64_t tiles_started() const { return tiles_.load(std::memory_order_relaxed); }
 
@@ -84,7 +86,12 @@ class MultivectorDistance {
     std::vector<double> sums;   // of each row of the chunk
     std::vector<uint32_t> near;
   };
-  /// Scores of a tile and consecutive rows.
+  /// Consecutive queries.
+  struct QueryRange {
+    int64_t first, last;  // [first, last)
+    int64_t size() const { return last - first; }
+  };
+  /// Scores of some queries and consecutive rows.
   struct Chunk {
     int64_t first_row, last_row;
     int64_t first_slot;  // which score 0 belongs to
@@ -97,14 +104,19 @@ class MultivectorDistance {
   };
 
   std::vector<Item> Cut(const ListBlock& block) const;
-  Chunk ScoreChunk(const ListBlock& block, const Tile& tile, int64_t first_row, int64_t last_row,
+  Chunk ScoreChunk(const ListBlock& block, QueryRange queries, int64_t first_row, int64_t last_row,
                    Scratch* scratch) const;
   void ScoreList(const ListBlock& block, const Chunk& chunk, int64_t list, Scratch* scratch,
                  NeighborHeaps* heaps);
-  /// The canonical distance; of each list of right vectors only those are looked at whose score
-  /// can be the least.
-  float ScorePairOf(const ListBlock& block, const Chunk& chunk, int64_t list, int64_t row,
-                    Scratch* scratch) const;
+  /// The same for one row whose scores are too many to be had at once: some queries at a time.
+  arrow::Status ScoreListByParts(const ListBlock& block, int64_t list, int64_t row,
+                                 Scratch* scratch, NeighborHeaps* heaps);
+  /// True when a canonical distance whose lower bound is `sum` may come into the answer.
+  static bool MayEnter(double sum, const NeighborHeaps& heaps, int64_t list);
+  /// The canonical distance of one left vector to a row; of the right vectors only those are looked
+  /// at whose score can be the least.
+  double NearestOf(const ListBlock& block, const Chunk& chunk, int64_t query, int64_t row,
+                   Scratch* scratch) const;
   arrow::Status ScoreItem(const ListBlock& block, const Item& item, int worker,
                           NeighborHeaps* heaps);
 

@@ -84,7 +84,8 @@ double PlainDistance(const std::vector<std::vector<double>>& left,
 
 /// Scans `right` for `left` in two blocks.
 std::vector<std::vector<kernels::Neighbor>> Scan(const Lists& left, const Lists& right, int64_t dim,
-                                                 int64_t k, int threads, DistanceRange range = {}) {
+                                                 int64_t k, int threads, DistanceRange range = {},
+                                                 int64_t* scores_bytes = nullptr) {
   const QueryLists queries = QueriesOf(left, dim);
   NeighborHeaps heaps;
   heaps.Reset(queries.num_lists(), k, range);
@@ -104,6 +105,7 @@ std::vector<std::vector<kernels::Neighbor>> Scan(const Lists& left, const Lists&
   }
   std::vector<std::vector<kernels::Neighbor>> out;
   for (int64_t i = 0; i < queries.num_lists(); ++i) out.push_back(heaps.TakeSorted(i));
+  if (scores_bytes != nullptr) *scores_bytes = distance.scores_bytes();
   return out;
 }
 
@@ -152,6 +154,25 @@ TEST(MultivectorDistance, GivesWhatScoringEveryPairGives) {
 TEST(MultivectorDistance, ListsLongerThanATileOrAChunk) {
   const Lists left = RandomLists(4, 700, 8, 3), right = RandomLists(12, 900, 8, 4);
   ExpectSame(Scan(left, right, 8, 5, 2), Oracle(left, right, 8, 5));
+}
+
+TEST(MultivectorDistance, AHugeListIsScoredByPartsInTheMemoryOfAnyOther) {
+  // 2,500 left vectors and rows of 1,000: two and a half million scores a pair.
+  Lists left = RandomLists(2, 3, 4, 9);
+  left.emplace_back();
+  for (const auto& list : RandomLists(2500, 1, 4, 10)) left.back().push_back(list[0]);
+  Lists right = RandomLists(3, 20, 4, 12);
+  for (const uint32_t seed : {13u, 14u, 15u}) {
+    right.emplace_back();
+    for (const auto& list : RandomLists(1000, 1, 4, seed)) right.back().push_back(list[0]);
+  }
+  const auto want = Oracle(left, right, 4, 2);
+  for (const int threads : {1, 2}) {
+    int64_t scores_bytes = 0;
+    ExpectSame(Scan(left, right, 4, 2, threads, {}, &scores_bytes), want);
+    EXPECT_GT(scores_bytes, 0);
+    EXPECT_LE(scores_bytes, threads * MultivectorDistance::kScoresMax * 4);
+  }
 }
 
 TEST(MultivectorDistance, VectorsAtTheCentreSayNothingAndAreLookedAtAll) {

@@ -1,51 +1,40 @@
 #include "exec/multivector_estimate.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <tuple>
 
 namespace kinjo::exec {
 
-namespace {
-
-/// Vector `vector` of the left list met a right vector of the row at `address`.
-struct Meeting {
-  uint64_t address;
-  uint32_t vector;
-  float distance;
-
-  friend bool operator<(const Meeting& a, const Meeting& b) {
-    return std::tie(a.address, a.vector, a.distance) < std::tie(b.address, b.vector, b.distance);
-  }
-};
-
-}  // namespace
-
-std::vector<kernels::Neighbor> EstimateRows(std::span<const std::vector<kernels::Neighbor>> found) {
-  std::vector<Meeting> meetings;
-  std::vector<double> unmet;  // of each vector
-  for (uint32_t vector = 0; vector < found.size(); ++vector) {
-    for (const kernels::Neighbor& entry : found[vector]) {
-      meetings.push_back({entry.address, vector, entry.distance});
+void RowEstimates::Add(std::span<const kernels::Neighbor> found) {
+  nearest_.assign(found.begin(), found.end());
+  std::sort(nearest_.begin(), nearest_.end(), [](const auto& a, const auto& b) {
+    return a.address != b.address ? a.address < b.address : a.distance < b.distance;
+  });
+  nearest_.erase(std::unique(nearest_.begin(), nearest_.end(),
+                             [](const auto& a, const auto& b) { return a.address == b.address; }),
+                 nearest_.end());
+  const double unmet = found.empty() ? 1.0 : found.back().distance;
+  merged_.clear();
+  auto row = rows_.begin();
+  const auto add_unmet_before = [&](auto is_before) {
+    for (; row != rows_.end() && is_before(*row); ++row) {
+      merged_.push_back({row->address, row->sum + unmet});
     }
-    unmet.push_back(found[vector].empty() ? 1.0 : found[vector].back().distance);
+  };
+  for (const kernels::Neighbor& met : nearest_) {
+    add_unmet_before([&](const Row& other) { return other.address < met.address; });
+    const bool is_known = row != rows_.end() && row->address == met.address;
+    merged_.push_back({met.address, (is_known ? row->sum : unmet_) + met.distance});
+    if (is_known) ++row;
   }
-  std::sort(meetings.begin(), meetings.end());
+  add_unmet_before([](const Row&) { return true; });
+  rows_.swap(merged_);
+  unmet_ += unmet;
+}
+
+std::vector<kernels::Neighbor> RowEstimates::Rows() const {
   std::vector<kernels::Neighbor> rows;
-  for (size_t i = 0; i < meetings.size();) {
-    const uint64_t address = meetings[i].address;
-    double sum = 0;
-    for (uint32_t vector = 0; vector < found.size(); ++vector) {
-      const bool met =
-          i < meetings.size() && meetings[i].address == address && meetings[i].vector == vector;
-      sum += met ? meetings[i].distance : unmet[vector];
-      while (i < meetings.size() && meetings[i].address == address &&
-             meetings[i].vector == vector) {
-        ++i;
-      }
-    }
-    rows.push_back({static_cast<float>(sum), address});
-  }
+  rows.reserve(rows_.size());
+  for (const Row& row : rows_) rows.push_back({static_cast<float>(row.sum), row.address});
   return rows;
 }
 

@@ -9,8 +9,11 @@ using kernels::Neighbor;
 using Found = std::vector<std::vector<Neighbor>>;
 
 void ExpectRows(const Found& found, const std::vector<Neighbor>& want) {
-  const auto rows = EstimateRows(found);
+  RowEstimates estimates;
+  for (const auto& vector : found) estimates.Add(vector);
+  const auto rows = estimates.Rows();
   ASSERT_EQ(rows.size(), want.size());
+  EXPECT_EQ(estimates.num_rows(), static_cast<int64_t>(want.size()));
   for (size_t i = 0; i < rows.size(); ++i) {
     EXPECT_EQ(rows[i].address, want[i].address);
     EXPECT_EQ(rows[i].distance, want[i].distance) << "row " << rows[i].address;

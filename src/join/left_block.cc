@@ -5,6 +5,7 @@
 
 #include "arrow/util/byte_size.h"
 #include "exec/exact_rows.h"
+#include "exec/vector_array.h"
 #include "join/column_path.h"
 
 namespace kinjo::join {
@@ -29,11 +30,10 @@ arrow::Result<int64_t> LeftReader::CountFitting(int64_t rows, const LeftBlock& b
   ARROW_ASSIGN_OR_RAISE(const int64_t fitting,
                         exec::CountListsWithin(*vectors->Slice(pending_offset_, rows), room));
   if (fitting > 0 || block.num_rows > 0) return fitting;
-  return base::MakeError(base::ErrorCode::kCapacity,
-                         base::Concat(plan_.left_vector.what, ": row ", next_row_,
-                                      " has more vectors than a query block takes, ",
-                                      plan_.memory.block_vectors, "; raise memory_limit = ",
-                                      plan_.memory.limit_bytes, " bytes, or split the row"));
+  const int64_t row_vectors = exec::ListLength(*vectors, pending_offset_);
+  return BlockTooSmall(
+      plan_.memory, row_vectors,
+      base::Concat(plan_.left_vector.what, ": row ", next_row_, " has ", row_vectors, " vectors"));
 }
 
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> LeftReader::NextSlice(int64_t rows,

@@ -155,4 +155,18 @@ arrow::Result<MemoryPlan> PlanMemory(const MemoryNeeds& needs) {
   return plan;
 }
 
+arrow::Status BlockTooSmall(const MemoryPlan& plan, int64_t vectors, const std::string& what) {
+  const std::string more =
+      base::Concat(what, ", more than a query block takes, ", plan.block_vectors);
+  if (vectors > kBlockVectorsMax) {
+    return base::MakeError(base::ErrorCode::kCapacity, base::Concat(more, "; split the row"));
+  }
+  const int64_t block = vectors * plan.query_bytes;
+  const int64_t smallest = plan.fixed_bytes + std::max(2 * block, block + kTakeBytesMin);
+  return base::MakeError(base::ErrorCode::kCapacity,
+                         base::Concat(more, ", within memory_limit = ", plan.limit_bytes,
+                                      " bytes: the smallest that would do is ", smallest,
+                                      " bytes; raise it, or split the row"));
+}
+
 }  // namespace kinjo::join

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "base/error.h"
 #include "join/memory_gate.h"
@@ -61,5 +62,9 @@ struct MemoryPlan {
 
 /// Shares the limit out; `capacity`, with the smallest limit that would do, when it is too small.
 arrow::Result<MemoryPlan> PlanMemory(const MemoryNeeds& needs);
+
+/// `capacity`: `what` needs the room of `vectors` left vectors at once, more than block_vectors. It
+/// names the smallest limit that would do, where one would.
+arrow::Status BlockTooSmall(const MemoryPlan& plan, int64_t vectors, const std::string& what);
 
 }  // namespace kinjo::join

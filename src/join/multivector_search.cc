@@ -4,8 +4,6 @@
 #include <numeric>
 #include <utility>
 
-#include "exec/multivector_estimate.h"
-
 namespace kinjo::join {
 
 namespace {
@@ -15,20 +13,24 @@ constexpr int64_t kListsPerItem = 16;
 // A list that met too few rows looks for so many times more vectors.
 constexpr int64_t kWantedGrowth = 4;
 
+/// Appends the vectors [begin, end) as one more list.
+void AppendVectors(const exec::QueryLists& lists, int64_t begin, int64_t end,
+                   exec::QueryLists* out) {
+  out->vectors.metric = lists.vectors.metric;
+  out->vectors.dim = lists.dim();
+  out->vectors.values.insert(out->vectors.values.end(), lists.vectors.query(begin),
+                             lists.vectors.query(begin) + (end - begin) * lists.dim());
+  out->vectors.norms.insert(out->vectors.norms.end(), lists.vectors.norms.begin() + begin,
+                            lists.vectors.norms.begin() + end);
+  out->vectors.num_queries += end - begin;
+  out->begins.push_back(out->vectors.num_queries);
+}
+
 /// The vectors of some lists, one list after another.
 exec::QueryLists SelectLists(const exec::QueryLists& lists, const std::vector<int64_t>& some) {
   exec::QueryLists out;
-  out.vectors.metric = lists.vectors.metric;
-  out.vectors.dim = lists.dim();
   for (const int64_t list : some) {
-    const int64_t begin = lists.begins[list];
-    const int64_t end = lists.begins[list + 1];
-    out.vectors.values.insert(out.vectors.values.end(), lists.vectors.query(begin),
-                              lists.vectors.query(begin) + (end - begin) * lists.dim());
-    out.vectors.norms.insert(out.vectors.norms.end(), lists.vectors.norms.begin() + begin,
-                             lists.vectors.norms.begin() + end);
-    out.vectors.num_queries += end - begin;
-    out.begins.push_back(out.vectors.num_queries);
+    AppendVectors(lists, lists.begins[list], lists.begins[list + 1], &out);
   }
   return out;
 }
@@ -42,7 +44,29 @@ MultivectorSearch::MultivectorSearch(const JoinPlan& plan, base::ThreadPool* poo
       cancel_(std::move(cancel)),
       refiner_(plan, pool, cancel_, counters),
       exact_(plan, pool, cancel_, counters) {
-  if (plan.uses_index()) prober_.emplace(plan, pool, cancel_, counters);
+  if (!plan.uses_index()) return;
+  prober_.emplace(plan, pool, cancel_, counters);
+  for (const auto& segment : plan.choice.index->segments) {
+    for (int64_t p = 0; p < segment->num_partitions(); ++p) {
+      indexed_vectors_ += static_cast<int64_t>(segment->partition_rows(p));
+    }
+  }
+}
+
+void MultivectorSearch::AddFound(int64_t begin, int64_t end, int64_t wanted, ListSearch* search) {
+  for (int64_t query = begin; query < end; ++query) {
+    const std::vector<kernels::Neighbor> found = found_.TakeSorted(query);
+    search->may_find_more |= static_cast<int64_t>(found.size()) == wanted;
+    search->met_all = search->met_all && prober_->met()[query].all;
+    search->rows.Add(found);
+  }
+}
+
+bool MultivectorSearch::Finish(const ListSearch& search, int64_t list, exec::NeighborHeaps* rows) {
+  met_[list] = {.rows = search.rows.num_rows(), .all = search.met_all};
+  if (search.may_find_more && search.rows.num_rows() < plan_.options.k) return false;
+  for (const kernels::Neighbor& row : search.rows.Rows()) rows->Push(list, row);
+  return true;
 }
 
 arrow::Status MultivectorSearch::EstimateSome(const exec::QueryLists& lists,
@@ -54,56 +78,75 @@ arrow::Status MultivectorSearch::EstimateSome(const exec::QueryLists& lists,
   const exec::QueryLists& own = all ? lists : selected;
   found_.Reset(own.vectors.num_queries, wanted, exec::DistanceRange{});
   ARROW_RETURN_NOT_OK(prober_->Probe(own.vectors, wanted, &found_));
-  std::vector<uint8_t> goes_on(some.size(), 0);
+  std::vector<uint8_t> is_done(some.size(), 0);
   const int64_t items = (own.num_lists() + kListsPerItem - 1) / kListsPerItem;
   ARROW_RETURN_NOT_OK(pool_->ParallelFor(items, cancel_, [&](int64_t item, int) {
     const int64_t last = std::min(own.num_lists(), (item + 1) * kListsPerItem);
     for (int64_t list = item * kListsPerItem; list < last; ++list) {
-      std::vector<std::vector<kernels::Neighbor>> found;
-      bool more = false;
-      Prober::Met* list_met = &met_[some[list]];
-      list_met->all = true;
-      for (int64_t query = own.begins[list]; query < own.begins[list + 1]; ++query) {
-        found.push_back(found_.TakeSorted(query));
-        more |= static_cast<int64_t>(found.back().size()) == wanted;
-        list_met->all = list_met->all && prober_->met()[query].all;
-      }
-      const auto met = exec::EstimateRows(found);
-      list_met->rows = static_cast<int64_t>(met.size());
-      goes_on[list] = more && static_cast<int64_t>(met.size()) < plan_.options.k;
-      if (goes_on[list] != 0) continue;
-      for (const kernels::Neighbor& row : met) rows->Push(some[list], row);
+      ListSearch search;
+      AddFound(own.begins[list], own.begins[list + 1], wanted, &search);
+      is_done[list] = Finish(search, some[list], rows);
     }
     return arrow::Status::OK();
   }));
   for (size_t i = 0; i < some.size(); ++i) {
-    if (goes_on[i] != 0) unfinished->push_back(some[i]);
+    if (is_done[i] == 0) unfinished->push_back(some[i]);
   }
   return arrow::Status::OK();
+}
+
+arrow::Status MultivectorSearch::EstimateLong(const exec::QueryLists& lists, int64_t list,
+                                              int64_t wanted, int64_t vectors_at_once,
+                                              exec::NeighborHeaps* rows,
+                                              std::vector<int64_t>* unfinished) {
+  ListSearch search;
+  const int64_t end = lists.begins[list + 1];
+  for (int64_t first = lists.begins[list]; first < end; first += vectors_at_once) {
+    exec::QueryLists part;
+    AppendVectors(lists, first, std::min(end, first + vectors_at_once), &part);
+    const int64_t num_queries = part.vectors.num_queries;
+    found_.Reset(num_queries, wanted, exec::DistanceRange{});
+    ARROW_RETURN_NOT_OK(prober_->Probe(part.vectors, wanted, &found_));
+    AddFound(0, num_queries, wanted, &search);
+  }
+  if (!Finish(search, list, rows)) unfinished->push_back(list);
+  return arrow::Status::OK();
+}
+
+arrow::Result<int64_t> MultivectorSearch::VectorsAtOnce(int64_t wanted) const {
+  const MemoryPlan& memory = plan_.memory;
+  const int64_t found_max = std::max<int64_t>(1, std::min(wanted, indexed_vectors_));
+  const int64_t vectors = memory.block_vectors * plan_.wanted / found_max;
+  if (vectors > 0) return vectors;
+  return BlockTooSmall(
+      memory, (found_max + plan_.wanted - 1) / plan_.wanted,
+      base::Concat(plan_.left_vector.what, ": a vector looks at ", found_max,
+                   " others to meet k = ", plan_.options.k, " rows, in the room of ",
+                   (found_max + plan_.wanted - 1) / plan_.wanted, " vectors"));
 }
 
 arrow::Status MultivectorSearch::Estimate(const exec::QueryLists& lists,
                                           exec::NeighborHeaps* rows) {
   std::vector<int64_t> pending(static_cast<size_t>(lists.num_lists()));
   std::iota(pending.begin(), pending.end(), int64_t{0});
-  int64_t wanted = plan_.wanted;
-  // The memory plan has room for this many vectors' finds.
-  int64_t vectors_max = std::max(lists.vectors.num_queries, plan_.memory.block_vectors);
-  while (!pending.empty()) {
+  for (int64_t wanted = plan_.wanted; !pending.empty(); wanted *= kWantedGrowth) {
+    ARROW_ASSIGN_OR_RAISE(const int64_t vectors_max, VectorsAtOnce(wanted));
     std::vector<int64_t> unfinished;
     for (size_t done = 0; done < pending.size();) {
+      if (lists.size(pending[done]) > vectors_max) {
+        ARROW_RETURN_NOT_OK(
+            EstimateLong(lists, pending[done++], wanted, vectors_max, rows, &unfinished));
+        continue;
+      }
       std::vector<int64_t> some;
       int64_t vectors = 0;
-      while (done < pending.size() &&
-             (some.empty() || vectors + lists.size(pending[done]) <= vectors_max)) {
+      while (done < pending.size() && vectors + lists.size(pending[done]) <= vectors_max) {
         vectors += lists.size(pending[done]);
         some.push_back(pending[done++]);
       }
       ARROW_RETURN_NOT_OK(EstimateSome(lists, some, wanted, rows, &unfinished));
     }
     pending = std::move(unfinished);
-    wanted *= kWantedGrowth;
-    vectors_max = std::max<int64_t>(vectors_max / kWantedGrowth, 1);
   }
   return arrow::Status::OK();
 }

@@ -10,6 +10,7 @@
 
 #include "base/cancel_token.h"
 #include "base/thread_pool.h"
+#include "exec/multivector_estimate.h"
 #include "exec/neighbor_heaps.h"
 #include "exec/query_lists.h"
 #include "join/exact_path.h"
@@ -37,6 +38,13 @@ class MultivectorSearch {
   int64_t scanned_rows() const { return scanned_rows_; }
 
  private:
+  /// What the vectors of one list found so far.
+  struct ListSearch {
+    exec::RowEstimates rows;
+    bool may_find_more = false;
+    bool met_all = true;
+  };
+
   /// Offers `rows` every right row that the vectors of each list met, with its estimated distance.
   arrow::Status Estimate(const exec::QueryLists& lists, exec::NeighborHeaps* rows);
   /// The same for some of the lists, whose vectors find at most `wanted` each. The lists that met
@@ -44,6 +52,16 @@ class MultivectorSearch {
   arrow::Status EstimateSome(const exec::QueryLists& lists, const std::vector<int64_t>& some,
                              int64_t wanted, exec::NeighborHeaps* rows,
                              std::vector<int64_t>* unfinished);
+  /// The same for one list with more vectors than may look at a time.
+  arrow::Status EstimateLong(const exec::QueryLists& lists, int64_t list, int64_t wanted,
+                             int64_t vectors_at_once, exec::NeighborHeaps* rows,
+                             std::vector<int64_t>* unfinished);
+  /// Takes queries [begin, end) of the last Probe as the next vectors of a list.
+  void AddFound(int64_t begin, int64_t end, int64_t wanted, ListSearch* search);
+  /// True when the list is done: its rows are offered then.
+  bool Finish(const ListSearch& search, int64_t list, exec::NeighborHeaps* rows);
+  /// How many vectors may look for `wanted` others at a time within the planned memory.
+  arrow::Result<int64_t> VectorsAtOnce(int64_t wanted) const;
 
   const JoinPlan& plan_;
   base::ThreadPool* pool_;
@@ -54,6 +72,7 @@ class MultivectorSearch {
   exec::NeighborHeaps found_;       // of each vector
   exec::NeighborHeaps candidates_;  // of each list
   std::vector<Prober::Met> met_;    // of each list
+  int64_t indexed_vectors_ = 0;
   int64_t scanned_rows_ = 0;
 };
 
