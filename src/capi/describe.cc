@@ -193,6 +193,7 @@ std::string DescribeReport(const join::JoinReport& report) {
                {"partitions_ranked", report.partitions_ranked},
                {"partitions_probed", report.partitions_probed},
                {"partitions_read", report.partitions_read},
+               {"partitions_skipped", report.partitions_skipped},
                {"index_comparisons", report.index_comparisons},
                {"exact_comparisons", report.exact_comparisons},
                {"rows_refined", report.rows_refined},

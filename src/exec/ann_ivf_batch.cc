@@ -71,18 +71,15 @@ AnnIvfBatch::AnnIvfBatch(Source source, PartitionCache* cache, BatchCounters* co
   matching_rows_.assign(static_cast<size_t>(source_.segment->num_partitions()), 0);
 }
 
-arrow::Result<std::shared_ptr<const LoadedPartition>> AnnIvfBatch::Load(int64_t partition) {
-  if (auto kept = cache_->Find(source_.ordinal, partition)) return kept;
-  auto loaded = std::make_shared<LoadedPartition>();
-  auto stored = source_.segment->Load(partition);
-  if (!stored.ok()) {
-    const arrow::Status& failed = stored.status();
-    return failed.WithMessage("partition ", partition, " of index segment ", source_.info.uuid,
-                              ": ", failed.message());
-  }
-  ARROW_RETURN_NOT_OK(cancel_.Check());
+arrow::Status AnnIvfBatch::NamePartition(int64_t partition, const arrow::Status& failed) const {
+  return failed.WithMessage("partition ", partition, " of index segment ", source_.info.uuid, ": ",
+                            failed.message());
+}
+
+arrow::Status AnnIvfBatch::ReadAddresses(int64_t partition, LoadedPartition* loaded) const {
+  auto stored = source_.segment->LoadRowIds(partition);
+  if (!stored.ok()) return NamePartition(partition, stored.status());
   loaded->stored = std::move(stored).ValueUnsafe();
-  counters_->partitions_read.fetch_add(1, std::memory_order_relaxed);
   const auto rows = static_cast<size_t>(loaded->stored.num_rows);
   loaded->addresses.resize(rows);
   if (rows > 0) {
@@ -91,14 +88,38 @@ arrow::Result<std::shared_ptr<const LoadedPartition>> AnnIvfBatch::Load(int64_t 
         source_.dataset->ResolveRowIds(source_.info, {row_ids, rows}, loaded->addresses));
   }
   if (source_.mask != nullptr) dataset::KeepMaskedRows(*source_.mask, loaded->addresses);
-  if (source_.segment->has_graph()) {
-    ARROW_RETURN_NOT_OK(cancel_.Check());
-    ARROW_ASSIGN_OR_RAISE(loaded->graph, source_.segment->LoadGraph(partition));
-    ARROW_RETURN_NOT_OK(cancel_.Check());
-    source_.segment->DropUnmatchable(loaded->stored, loaded->addresses, dataset::kDeadRow);
+  return arrow::Status::OK();
+}
+
+arrow::Status AnnIvfBatch::ReadRows(int64_t partition, LoadedPartition* loaded) const {
+  const arrow::Status read = source_.segment->LoadCodes(partition, &loaded->stored);
+  if (!read.ok()) return NamePartition(partition, read);
+  ARROW_RETURN_NOT_OK(cancel_.Check());
+  if (!source_.segment->has_graph()) return arrow::Status::OK();
+  ARROW_ASSIGN_OR_RAISE(loaded->graph, source_.segment->LoadGraph(partition));
+  ARROW_RETURN_NOT_OK(cancel_.Check());
+  source_.segment->DropUnmatchable(loaded->stored, loaded->addresses, dataset::kDeadRow);
+  return arrow::Status::OK();
+}
+
+arrow::Result<std::shared_ptr<const LoadedPartition>> AnnIvfBatch::Load(int64_t partition) {
+  if (auto kept = cache_->Find(source_.ordinal, partition)) return kept;
+  auto loaded = std::make_shared<LoadedPartition>();
+  ARROW_RETURN_NOT_OK(ReadAddresses(partition, loaded.get()));
+  ARROW_RETURN_NOT_OK(cancel_.Check());
+  const std::vector<uint64_t>& addresses = loaded->addresses;
+  const auto count_live = [&] {
+    return static_cast<int64_t>(addresses.size()) -
+           std::count(addresses.begin(), addresses.end(), dataset::kDeadRow);
+  };
+  if (!addresses.empty() && count_live() == 0) {
+    counters_->partitions_skipped.fetch_add(1, std::memory_order_relaxed);
+    *loaded = {.is_skipped = true};
+  } else {
+    ARROW_RETURN_NOT_OK(ReadRows(partition, loaded.get()));
+    counters_->partitions_read.fetch_add(1, std::memory_order_relaxed);
+    loaded->live_rows = count_live();
   }
-  loaded->live_rows = static_cast<int64_t>(
-      rows - std::count(loaded->addresses.begin(), loaded->addresses.end(), dataset::kDeadRow));
   cache_->Keep(source_.ordinal, partition, loaded);
   return loaded;
 }
@@ -106,7 +127,7 @@ arrow::Result<std::shared_ptr<const LoadedPartition>> AnnIvfBatch::Load(int64_t 
 void AnnIvfBatch::Decode(int64_t partition, const LoadedPartition& loaded, size_t num_queries,
                          index::DecodedPartition* decoded) {
   matching_rows_[partition] = loaded.live_rows;
-  if (SearchesGraph(loaded)) return;
+  if (loaded.is_skipped || SearchesGraph(loaded)) return;
   decoded->make_codes = num_queries >= kQueriesForCodes;
   source_.segment->Decode(partition, loaded.stored, loaded.addresses, dataset::kDeadRow, decoded);
   matching_rows_[partition] = static_cast<int64_t>(decoded->addresses.size());
@@ -115,8 +136,10 @@ void AnnIvfBatch::Decode(int64_t partition, const LoadedPartition& loaded, size_
 arrow::Status AnnIvfBatch::Visit(const PartitionVisit& visit,
                                  const index::DecodedPartition& decoded, BatchWorker* worker,
                                  NeighborHeaps* heaps) {
-  arrow::Result<int64_t> comparisons;
-  if (SearchesGraph(*visit.loaded)) {
+  arrow::Result<int64_t> comparisons = 0;
+  if (visit.loaded->is_skipped) {
+    // `decoded` holds another partition.
+  } else if (SearchesGraph(*visit.loaded)) {
     comparisons = ScanGraph(visit, source_.ef, cancel_, &worker->graph, heaps);
   } else if (source_.segment->metric() == kernels::Metric::kHamming) {
     comparisons = ScanHamming(*visit.queries, visit.query_ids, decoded, cancel_, heaps);

@@ -37,7 +37,9 @@ struct ProbeList {
 
 /// What the scans of all segments did so far. Any thread.
 struct BatchCounters {
-  std::atomic<int64_t> partitions_read{0};
+  std::atomic<int64_t> partitions_read{0};  ///< whole
+  std::atomic<int64_t> partitions_skipped{
+      0};  ///< no row could match: their row ids alone were read
   std::atomic<int64_t> partitions_probed{0};
   std::atomic<int64_t> index_comparisons{0};
   std::atomic<int64_t> partitions_started{0};
@@ -86,6 +88,10 @@ class AnnIvfBatch {
     return threads > 1 && num_partitions < 4 * threads;
   }
   arrow::Result<std::shared_ptr<const LoadedPartition>> Load(int64_t partition);
+  /// The steps of Load: row ids and addresses, then the rest, unless no row is left.
+  arrow::Status ReadAddresses(int64_t partition, LoadedPartition* loaded) const;
+  arrow::Status ReadRows(int64_t partition, LoadedPartition* loaded) const;
+  arrow::Status NamePartition(int64_t partition, const arrow::Status& failed) const;
   /// Counts the rows that may match, and decodes them unless a graph is searched.
   void Decode(int64_t partition, const LoadedPartition& loaded, size_t num_queries,
               index::DecodedPartition* decoded);

@@ -14,9 +14,9 @@ class StoppedSegment final : public EmptySegment {
  public:
   StoppedSegment(Step stop, base::CancelToken cancel) : stop_(stop), cancel_(std::move(cancel)) {}
 
-  arrow::Result<format::PartitionRows> Load(int64_t) const override {
+  arrow::Status LoadCodes(int64_t, format::PartitionRows*) const override {
     Note(Step::kLoad);
-    return format::PartitionRows{};
+    return arrow::Status::OK();
   }
   void Decode(int64_t, const format::PartitionRows&, std::span<const uint64_t>, uint64_t,
               index::DecodedPartition*) const override {

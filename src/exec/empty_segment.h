@@ -25,8 +25,11 @@ class EmptySegment : public index::IvfSegment {
                       std::vector<std::vector<index::RankedPartition>>* out) const override {
     out->assign(static_cast<size_t>(end - begin), {{.partition = 0, .distance = 0}});
   }
-  arrow::Result<format::PartitionRows> Load(int64_t) const override {
+  arrow::Result<format::PartitionRows> LoadRowIds(int64_t) const override {
     return format::PartitionRows{};
+  }
+  arrow::Status LoadCodes(int64_t, format::PartitionRows*) const override {
+    return arrow::Status::OK();
   }
   void Decode(int64_t, const format::PartitionRows&, std::span<const uint64_t>, uint64_t,
               index::DecodedPartition*) const override {}

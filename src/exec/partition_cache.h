@@ -19,6 +19,8 @@ struct LoadedPartition {
   std::vector<uint64_t> addresses;
   format::PartitionGraph graph;  ///< over the stored rows; empty where the index has none
   int64_t live_rows = 0;
+  /// True where it has rows and none that may match: nothing else is set.
+  bool is_skipped = false;
 
   int64_t size_bytes() const;
 };

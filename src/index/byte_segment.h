@@ -50,11 +50,14 @@ class ByteFiles final : public format::IndexFiles {
   const format::IvfModel& ivf() const override { return ivf_; }
   const format::QuantizerModel& quantizer() const override { return options_.quantizer; }
   uint32_t dim() const override { return static_cast<uint32_t>(options_.dim); }
-  arrow::Result<format::PartitionRows> ReadPartition(uint64_t partition) override {
+  arrow::Result<format::PartitionRows> ReadRowIds(uint64_t partition) override {
     return format::PartitionRows{.num_rows = ivf_.lengths[partition],
-                                 .row_ids = ToBuffer(row_ids_[partition]),
-                                 .codes = ToBuffer(codes_[partition]),
-                                 .code_bytes = dim()};
+                                 .row_ids = ToBuffer(row_ids_[partition])};
+  }
+  arrow::Status ReadCodes(uint64_t partition, format::PartitionRows* rows) override {
+    rows->codes = ToBuffer(codes_[partition]);
+    rows->code_bytes = dim();
+    return arrow::Status::OK();
   }
 
   format::IvfModel& mutable_ivf() { return ivf_; }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "index/distance_key.h"
+#include "index/files_segment.h"
 #include "index/quantizer.h"
 #include "index/vector_scratch.h"
 #include "kernels/canonical_distance.h"
@@ -33,32 +34,18 @@ class BitScorer final : public NodeScorer {
   const uint8_t* const rows_;
 };
 
-class HammingSegment final : public IvfSegment {
+class HammingSegment final : public FilesSegment {
  public:
-  explicit HammingSegment(std::shared_ptr<format::IndexFiles> files) : files_(std::move(files)) {}
+  explicit HammingSegment(std::shared_ptr<format::IndexFiles> files)
+      : FilesSegment(std::move(files)) {}
 
-  const std::string& index_type() const override { return files_->ivf().index_type; }
   kernels::Metric metric() const override { return kernels::Metric::kHamming; }
-  int64_t num_partitions() const override {
-    return static_cast<int64_t>(files_->ivf().num_partitions());
-  }
-  int64_t dim() const override { return files_->dim(); }
-  format::ElementType element_type() const override { return format::ElementType::kUint8; }
-  uint64_t partition_rows(int64_t partition) const override {
-    return files_->ivf().lengths[partition];
-  }
-  uint64_t partition_bytes(int64_t partition) const override {
-    return files_->partition_bytes(partition);
-  }
   bool is_exact() const override { return true; }
 
   QueryBlock PrepareQueries(std::span<const double> vectors) const override;
   void RankPartitions(const QueryBlock& queries, int64_t begin, int64_t end, int64_t limit,
                       std::vector<std::vector<RankedPartition>>* out) const override;
 
-  arrow::Result<format::PartitionRows> Load(int64_t partition) const override {
-    return files_->ReadPartition(static_cast<uint64_t>(partition));
-  }
   void Decode(int64_t partition, const format::PartitionRows& stored,
               std::span<const uint64_t> addresses, uint64_t dead,
               DecodedPartition* out) const override;
@@ -68,18 +55,10 @@ class HammingSegment final : public IvfSegment {
   float Distance(int64_t partition, const double* query, const DecodedPartition& rows,
                  int64_t slot) const override;
 
-  bool has_graph() const override { return files_->ivf().kind.has_graph; }
-  uint64_t graph_bytes(int64_t partition) const override { return files_->graph_bytes(partition); }
-  arrow::Result<format::PartitionGraph> LoadGraph(int64_t partition) const override {
-    return files_->ReadGraph(static_cast<uint64_t>(partition));
-  }
   std::unique_ptr<NodeScorer> MakeScorer(int64_t, const double* query,
                                          const format::PartitionRows& stored) const override {
     return std::make_unique<BitScorer>(query, dim(), stored.codes->data());
   }
-
- private:
-  const std::shared_ptr<format::IndexFiles> files_;
 };
 
 QueryBlock HammingSegment::PrepareQueries(std::span<const double> vectors) const {
@@ -96,7 +75,7 @@ void HammingSegment::RankPartitions(const QueryBlock& queries, int64_t begin, in
                                     std::vector<std::vector<RankedPartition>>* out) const {
   limit = std::clamp<int64_t>(limit, 0, num_partitions());
   out->resize(static_cast<size_t>(end - begin));
-  const uint8_t* centroids = files_->ivf().centroids.data->data();
+  const uint8_t* centroids = files().ivf().centroids.data->data();
   std::vector<uint64_t> keys(static_cast<size_t>(num_partitions()));
   VectorScratch<uint8_t> query(dim());
   for (int64_t i = begin; i < end; ++i) {
@@ -117,9 +96,6 @@ void HammingSegment::RankPartitions(const QueryBlock& queries, int64_t begin, in
 void HammingSegment::Decode(int64_t, const format::PartitionRows& stored,
                             std::span<const uint64_t> addresses, uint64_t dead,
                             DecodedPartition* out) const {
-  const auto* row_ids = reinterpret_cast<const uint64_t*>(stored.row_ids->data());
-  out->row_ids.assign(row_ids, row_ids + stored.num_rows);
-  out->bytes_read = stored.size_bytes();
   out->codes = stored.codes;
   out->num_stored = stored.num_rows;
   KeepLiveRows(addresses, dead, out);

@@ -92,7 +92,7 @@ TEST(HammingSegment, KeepsLiveRowsWhereTheyLie) {
       ++slot;
     }
     EXPECT_EQ(decoded.addresses.size(), slot);
-    EXPECT_EQ(decoded.row_ids.size(), addresses.size());
+    EXPECT_EQ(decoded.num_stored, addresses.size());
   }
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "index/elements.h"
+#include "index/files_segment.h"
 #include "index/hamming_segment.h"
 #include "index/hnsw_scorers.h"
 #include "index/partition_ranker.h"
@@ -17,28 +18,18 @@ namespace {
 
 /// Coarse model + quantizer. T is float for float16 and float32 indexes, double for float64.
 template <typename T>
-class IvfSegmentImpl final : public IvfSegment {
+class IvfSegmentImpl final : public FilesSegment {
  public:
   IvfSegmentImpl(std::shared_ptr<format::IndexFiles> files, kernels::Metric metric,
                  std::unique_ptr<Quantizer<T>> quantizer)
-      : files_(std::move(files)),
+      : FilesSegment(std::move(files)),
         metric_(metric),
-        ranker_(WidenTensor<T>(files_->ivf().centroids), files_->dim(), metric),
+        ranker_(WidenTensor<T>(this->files().ivf().centroids), dim(), metric),
         quantizer_(std::move(quantizer)) {
-    if (has_graph()) scorers_ = MakeScorerMaker<T>(*files_, metric);
+    if (has_graph()) scorers_ = MakeScorerMaker<T>(this->files(), metric);
   }
 
-  const std::string& index_type() const override { return files_->ivf().index_type; }
   kernels::Metric metric() const override { return metric_; }
-  int64_t num_partitions() const override { return ranker_.num_partitions(); }
-  int64_t dim() const override { return files_->dim(); }
-  format::ElementType element_type() const override { return files_->ivf().centroids.type; }
-  uint64_t partition_rows(int64_t partition) const override {
-    return files_->ivf().lengths[partition];
-  }
-  uint64_t partition_bytes(int64_t partition) const override {
-    return files_->partition_bytes(partition);
-  }
   bool is_exact() const override { return quantizer_->is_exact(); }
 
   QueryBlock PrepareQueries(std::span<const double> vectors) const override;
@@ -46,9 +37,6 @@ class IvfSegmentImpl final : public IvfSegment {
   void RankPartitions(const QueryBlock& queries, int64_t begin, int64_t end, int64_t limit,
                       std::vector<std::vector<RankedPartition>>* out) const override;
 
-  arrow::Result<format::PartitionRows> Load(int64_t partition) const override {
-    return files_->ReadPartition(static_cast<uint64_t>(partition));
-  }
   void Decode(int64_t partition, const format::PartitionRows& stored,
               std::span<const uint64_t> addresses, uint64_t dead,
               DecodedPartition* out) const override;
@@ -62,11 +50,6 @@ class IvfSegmentImpl final : public IvfSegment {
     return static_cast<float>(quantizer_->Distance(ranker_.centroid(partition), query, rows, slot));
   }
 
-  bool has_graph() const override { return files_->ivf().kind.has_graph; }
-  uint64_t graph_bytes(int64_t partition) const override { return files_->graph_bytes(partition); }
-  arrow::Result<format::PartitionGraph> LoadGraph(int64_t partition) const override {
-    return files_->ReadGraph(static_cast<uint64_t>(partition));
-  }
   void DropUnmatchable(const format::PartitionRows& stored, std::span<uint64_t> addresses,
                        uint64_t dead) const override;
   std::unique_ptr<NodeScorer> MakeScorer(int64_t partition, const double* query,
@@ -85,7 +68,6 @@ class IvfSegmentImpl final : public IvfSegment {
   }
 
  private:
-  const std::shared_ptr<format::IndexFiles> files_;
   const kernels::Metric metric_;
   const PartitionRanker<T> ranker_;
   const std::unique_ptr<Quantizer<T>> quantizer_;
@@ -184,9 +166,6 @@ template <typename T>
 void IvfSegmentImpl<T>::Decode(int64_t partition, const format::PartitionRows& stored,
                                std::span<const uint64_t> addresses, uint64_t dead,
                                DecodedPartition* out) const {
-  const auto* row_ids = reinterpret_cast<const uint64_t*>(stored.row_ids->data());
-  out->row_ids.assign(row_ids, row_ids + stored.num_rows);
-  out->bytes_read = stored.size_bytes();
   out->codes = stored.codes;
   out->ex_codes = stored.ex_codes;
   out->num_stored = stored.num_rows;
@@ -238,6 +217,12 @@ arrow::Result<std::shared_ptr<IvfSegment>> MakeSegment(std::shared_ptr<format::I
 }
 
 }  // namespace
+
+arrow::Result<format::PartitionRows> IvfSegment::Load(int64_t partition) const {
+  ARROW_ASSIGN_OR_RAISE(format::PartitionRows stored, LoadRowIds(partition));
+  ARROW_RETURN_NOT_OK(LoadCodes(partition, &stored));
+  return stored;
+}
 
 arrow::Result<format::PartitionGraph> IvfSegment::LoadGraph(int64_t partition) const {
   return base::Internal("Graph ", partition, " asked of a segment without graphs");

@@ -50,10 +50,8 @@ struct DecodedPartition {
   /// pays from about a dozen queries on.
   bool make_codes = false;
 
-  std::vector<uint64_t> row_ids;    ///< of every row as stored
   kernels::GroupedRows rows;        ///< only the rows kept, in storage order
   std::vector<uint64_t> addresses;  ///< address of each kept row, parallel to rows
-  uint64_t bytes_read = 0;          ///< of row ids and codes
 
   // What Distance reads.
   std::shared_ptr<arrow::Buffer> codes;    ///< PartitionRows::codes
@@ -97,8 +95,12 @@ class IvfSegment {
   virtual void RankPartitions(const QueryBlock& queries, int64_t begin, int64_t end, int64_t limit,
                               std::vector<std::vector<RankedPartition>>* out) const = 0;
 
-  /// Reads one partition's row ids and codes.
-  virtual arrow::Result<format::PartitionRows> Load(int64_t partition) const = 0;
+  /// Reads one partition's row ids: `num_rows` and `row_ids` alone are set.
+  virtual arrow::Result<format::PartitionRows> LoadRowIds(int64_t partition) const = 0;
+  /// Reads the rest of a partition into `stored`, which LoadRowIds gave.
+  virtual arrow::Status LoadCodes(int64_t partition, format::PartitionRows* stored) const = 0;
+  /// Reads both.
+  arrow::Result<format::PartitionRows> Load(int64_t partition) const;
   /// Decodes the rows whose entry in `addresses` (parallel to the stored rows) isn't `dead`. Rows
   /// that can't match aren't kept either: flat vectors with an element that isn't finite, or zero
   /// under cosine; RQ codes with a factor that isn't finite.

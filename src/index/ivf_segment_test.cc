@@ -96,9 +96,10 @@ TEST(IvfSegment, DistancesEqualTheDefinition) {
     for (int64_t p = 0; p < options.num_partitions; ++p) {
       const DecodedPartition decoded = DecodeAll(*opened.segment, p);
       ASSERT_EQ(decoded.rows.num_rows(), static_cast<int64_t>(opened.segment->partition_rows(p)));
-      EXPECT_EQ(decoded.bytes_read, opened.segment->partition_bytes(p));
+      EXPECT_EQ(opened.segment->Load(p)->size_bytes(), opened.segment->partition_bytes(p));
+      const std::vector<uint64_t> row_ids = StoredIds(*opened.segment, p);
       for (int64_t slot = 0; slot < decoded.rows.num_rows(); ++slot) {
-        EXPECT_EQ(decoded.addresses[slot], decoded.row_ids[slot] * 10);
+        EXPECT_EQ(decoded.addresses[slot], row_ids[slot] * 10);
         for (int64_t q = 0; q < queries.num_queries; ++q) {
           const double expected = ReferenceDistance(opened, options, p, queries.query(q), slot);
           EXPECT_NEAR(opened.segment->Distance(p, queries.query(q), decoded, slot), expected,
@@ -146,13 +147,14 @@ TEST(IvfSegment, DeadRowsAreNotDecoded) {
     ASSERT_GT(num_stored, 30);
     const DecodedPartition all = DecodeAll(*opened.segment, 1);
     const DecodedPartition some = DecodeAll(*opened.segment, 1, {0, 1, 17, num_stored - 1});
-    EXPECT_EQ(some.row_ids, all.row_ids);
+    EXPECT_EQ(some.num_stored, all.num_stored);
+    const std::vector<uint64_t> row_ids = StoredIds(*opened.segment, 1);
     ASSERT_EQ(some.rows.num_rows(), num_stored - 4);
     const QueryBlock queries = opened.segment->PrepareQueries(opened.files->MakeQueries(1, 1));
     std::vector<float> row(16), same(16);
     for (int64_t slot = 0; slot < some.rows.num_rows(); ++slot) {
       const int64_t position = slot + (slot < 15 ? 2 : 3);
-      EXPECT_EQ(some.addresses[slot], all.row_ids[position] * 10);
+      EXPECT_EQ(some.addresses[slot], row_ids[position] * 10);
       EXPECT_EQ(opened.segment->Distance(1, queries.query(0), some, slot),
                 opened.segment->Distance(1, queries.query(0), all, position));
       some.rows.GetRow(slot, row.data());
@@ -180,7 +182,7 @@ TEST(IvfSegment, FlatRowsThatMatchNothingAreNotKept) {
     EXPECT_EQ(decoded.storage_position[0], 1u);
     EXPECT_EQ(decoded.storage_position[1], 3u);
     EXPECT_EQ(decoded.storage_position[2], cosine ? 5u : 4u);
-    EXPECT_EQ(decoded.addresses[2], decoded.row_ids[cosine ? 5 : 4] * 10);
+    EXPECT_EQ(decoded.addresses[2], StoredIds(*opened.segment, 2)[cosine ? 5 : 4] * 10);
   }
 }
 
@@ -193,8 +195,8 @@ TEST(IvfSegment, AnEmptyPartitionDecodesToNothing) {
     stored.codes = std::make_shared<arrow::Buffer>(nullptr, 0);
     const DecodedPartition decoded = DecodeAll(*opened.segment, 0);
     EXPECT_EQ(decoded.rows.num_rows(), 0);
-    EXPECT_TRUE(decoded.row_ids.empty());
-    EXPECT_EQ(decoded.bytes_read, 0u);
+    EXPECT_TRUE(StoredIds(*opened.segment, 0).empty());
+    EXPECT_EQ(opened.segment->Load(0)->size_bytes(), 0u);
   }
 }
 

@@ -80,8 +80,13 @@ class RqFiles final : public format::IndexFiles {
   const format::IvfModel& ivf() const override { return ivf_; }
   const format::QuantizerModel& quantizer() const override { return quantizer_; }
   uint32_t dim() const override { return static_cast<uint32_t>(options_.dim); }
-  arrow::Result<format::PartitionRows> ReadPartition(uint64_t partition) override {
-    return partitions_[partition];
+  arrow::Result<format::PartitionRows> ReadRowIds(uint64_t partition) override {
+    return format::PartitionRows{.num_rows = partitions_[partition].num_rows,
+                                 .row_ids = partitions_[partition].row_ids};
+  }
+  arrow::Status ReadCodes(uint64_t partition, format::PartitionRows* rows) override {
+    *rows = partitions_[partition];
+    return arrow::Status::OK();
   }
   format::PartitionRows& mutable_partition(int64_t partition) { return partitions_[partition]; }
   format::RqModel& mutable_model() { return std::get<format::RqModel>(quantizer_); }
@@ -281,7 +286,7 @@ TEST(RqQuantizer, DistancesEqualTheDefinition) {
     for (int64_t p = 0; p < RqFiles::kPartitions; ++p) {
       const DecodedPartition decoded = DecodeAll(*segment, p);
       ASSERT_EQ(decoded.rows.num_rows(), static_cast<int64_t>(segment->partition_rows(p)));
-      EXPECT_EQ(decoded.bytes_read, segment->partition_bytes(p));
+      EXPECT_EQ(segment->Load(p)->size_bytes(), segment->partition_bytes(p));
       for (int64_t slot = 0; slot < decoded.rows.num_rows(); ++slot) {
         for (int64_t q = 0; q < queries.num_queries; ++q) {
           const double expected = files->Define(queries.ranked_query(q), p, slot);
@@ -358,7 +363,7 @@ TEST(RqQuantizer, RowsWithOddFactorsAreNotKept) {
   EXPECT_EQ(decoded.storage_position[0], 1u);
   EXPECT_EQ(decoded.storage_position[1], 3u);
   EXPECT_EQ(decoded.storage_position[2], 5u);
-  EXPECT_EQ(decoded.addresses[2], decoded.row_ids[5] * 10);
+  EXPECT_EQ(decoded.addresses[2], StoredIds(*segment, 1)[5] * 10);
 }
 
 // Factors that no writer makes: whatever they say is kept by the filter too.

@@ -16,13 +16,19 @@ namespace kinjo::index {
 
 inline constexpr uint64_t kDead = std::numeric_limits<uint64_t>::max();
 
+/// The row ids of a partition, as stored.
+inline std::vector<uint64_t> StoredIds(const IvfSegment& segment, int64_t partition) {
+  const format::PartitionRows stored = segment.LoadRowIds(partition).ValueOrDie();
+  const auto* row_ids = reinterpret_cast<const uint64_t*>(stored.row_ids->data());
+  return {row_ids, row_ids + stored.num_rows};
+}
+
 /// Decodes a partition but for the stored rows in `dead`; an address is the row id times ten.
 inline DecodedPartition DecodeAll(const IvfSegment& segment, int64_t partition,
                                   const std::vector<int64_t>& dead = {}, bool make_codes = false) {
   const format::PartitionRows stored = segment.Load(partition).ValueOrDie();
-  std::vector<uint64_t> addresses(stored.num_rows);
-  const auto* row_ids = reinterpret_cast<const uint64_t*>(stored.row_ids->data());
-  for (size_t i = 0; i < addresses.size(); ++i) addresses[i] = row_ids[i] * 10;
+  std::vector<uint64_t> addresses = StoredIds(segment, partition);
+  for (uint64_t& address : addresses) address *= 10;
   for (const int64_t i : dead) {
     if (i < static_cast<int64_t>(addresses.size())) addresses[i] = kDead;
   }

@@ -68,8 +68,13 @@ class SqFiles final : public format::IndexFiles {
   const format::IvfModel& ivf() const override { return ivf_; }
   const format::QuantizerModel& quantizer() const override { return quantizer_; }
   uint32_t dim() const override { return static_cast<uint32_t>(options_.dim); }
-  arrow::Result<format::PartitionRows> ReadPartition(uint64_t partition) override {
-    return partitions_[partition];
+  arrow::Result<format::PartitionRows> ReadRowIds(uint64_t partition) override {
+    return format::PartitionRows{.num_rows = partitions_[partition].num_rows,
+                                 .row_ids = partitions_[partition].row_ids};
+  }
+  arrow::Status ReadCodes(uint64_t partition, format::PartitionRows* rows) override {
+    *rows = partitions_[partition];
+    return arrow::Status::OK();
   }
 
   /// Some elements lie outside the bounds.
@@ -136,7 +141,7 @@ void ExpectDefinition(const SqOptions& options) {
   for (int64_t p = 0; p < SqFiles::kPartitions; ++p) {
     const DecodedPartition decoded = DecodeAll(*segment, p);
     ASSERT_EQ(decoded.rows.num_rows(), static_cast<int64_t>(SqFiles::kRows));
-    EXPECT_EQ(decoded.bytes_read, segment->partition_bytes(p));
+    EXPECT_EQ(segment->Load(p)->size_bytes(), segment->partition_bytes(p));
     for (int64_t slot = 0; slot < decoded.rows.num_rows(); ++slot) {
       for (int64_t q = 0; q < queries.num_queries; ++q) {
         const double expected = files->Define(queries.ranked_query(q), p, slot);

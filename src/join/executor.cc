@@ -220,6 +220,7 @@ JoinReport Executor::report() const {
   report.partitions_ranked = counters_.partitions_ranked.load();
   report.partitions_probed = counters_.batch.partitions_probed.load();
   report.partitions_read = counters_.batch.partitions_read.load();
+  report.partitions_skipped = counters_.batch.partitions_skipped.load();
   report.index_comparisons = counters_.batch.index_comparisons.load();
   report.exact_comparisons = counters_.exact_comparisons.load();
   report.rows_refined = counters_.rows_refined.load();

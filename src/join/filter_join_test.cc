@@ -149,8 +149,11 @@ TEST(FilterJoin, FewRowsAreScoredWithoutTheIndex) {
   for (const bool fixed : {false, true}) {
     JoinOptions capped = Options(few.where);
     (fixed ? capped.nprobes : capped.maximum_nprobes) = 2;
+    const int64_t reads_before = dataset->partition_reads();
     KINJO_ASSERT_RESULT(short_of, RunJoin(Left(left), MakeDatasetSide(dataset), capped));
     EXPECT_EQ(short_of.report.partitions_probed, 20 * 2);
+    EXPECT_EQ(short_of.report.partitions_read, dataset->partition_reads() - reads_before);
+    EXPECT_GT(short_of.report.partitions_skipped, short_of.report.partitions_read);
     EXPECT_FALSE(short_of.report.scored_all_passing);
     EXPECT_LT(short_of.report.result_rows, got.report.result_rows);
   }

@@ -393,7 +393,12 @@ class CancellingSegment final : public index::IvfSegment {
                       std::vector<std::vector<index::RankedPartition>>* out) const override {
     inner_->RankPartitions(queries, begin, end, limit, out);
   }
-  arrow::Result<format::PartitionRows> Load(int64_t p) const override { return inner_->Load(p); }
+  arrow::Result<format::PartitionRows> LoadRowIds(int64_t p) const override {
+    return inner_->LoadRowIds(p);
+  }
+  arrow::Status LoadCodes(int64_t p, format::PartitionRows* stored) const override {
+    return inner_->LoadCodes(p, stored);
+  }
   void Decode(int64_t p, const format::PartitionRows& stored, std::span<const uint64_t> addresses,
               uint64_t dead, index::DecodedPartition* out) const override {
     inner_->Decode(p, stored, addresses, dead, out);

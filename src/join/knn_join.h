@@ -34,6 +34,7 @@ struct JoinReport {
   int64_t partitions_ranked = 0;
   int64_t partitions_probed = 0;  ///< (left row, partition) pairs visited
   int64_t partitions_read = 0;  ///< partitions read and decoded; probed / read = the sharing factor
+  int64_t partitions_skipped = 0;  ///< no row of them could match: their row ids alone were read
   int64_t index_comparisons = 0;
   int64_t exact_comparisons = 0;      ///< canonical distances on true vectors
   int64_t rows_refined = 0;           ///< distinct right rows read for a refine

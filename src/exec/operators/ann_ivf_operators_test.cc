@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "exec/operators/ann_ivf_partition_operator.h"
 #include "exec/operators/ann_ivf_sub_index_operator.h"
 #include "exec/operators/memory_scan_operator.h"
@@ -28,13 +30,13 @@ Vectors GridRows() {
 Vectors GridCentroids() { return {{0, 0}, {10, 0}, {20, 0}, {30, 0}, {40, 0}}; }
 
 /// Two segments: rows 0 to 9 and rows 10 to 19.
-std::shared_ptr<FixtureDataset> GridDataset(const std::string& metric = "l2") {
+std::shared_ptr<MemoryDataset> GridDataset(const std::string& metric = "l2") {
   std::vector<int64_t> ids(20);
   for (int64_t i = 0; i < 20; ++i) ids[i] = i;
   auto dataset =
-      std::make_shared<FixtureDataset>(MakeBatch({{"id", MakeArray<arrow::Int64Builder>(ids)},
-                                                  {"vector", MakeVectors(GridRows(), 2)}}),
-                                       10);
+      std::make_shared<MemoryDataset>(MakeBatch({{"id", MakeArray<arrow::Int64Builder>(ids)},
+                                                 {"vector", MakeVectors(GridRows(), 2)}}),
+                                      10);
   dataset->AddIndex("grid", "vector", metric, {{0}, {1}}, GridCentroids());
   return dataset;
 }
@@ -47,25 +49,25 @@ VectorQuery GridQuery() {
   return query;
 }
 
-arrow::Result<OperatorPtr> Partition(const std::shared_ptr<FixtureDataset>& dataset,
+arrow::Result<OperatorPtr> Partition(const std::shared_ptr<MemoryDataset>& dataset,
                                      const VectorQuery& query) {
   return AnnIvfPartitionOperator::Make(dataset, {"grid-0", "grid-1"}, query);
 }
 
-arrow::Result<OperatorPtr> SubIndex(const std::shared_ptr<FixtureDataset>& dataset,
+arrow::Result<OperatorPtr> SubIndex(const std::shared_ptr<MemoryDataset>& dataset,
                                     const VectorQuery& query, const Prefilter& prefilter = {}) {
   ARROW_ASSIGN_OR_RAISE(auto input, Partition(dataset, query));
   return AnnIvfSubIndexOperator::Make(input, dataset, dataset->vector_indexes()[0], query,
                                       prefilter);
 }
 
-Prefilter MaskOf(const FixtureDataset& dataset, const std::vector<int64_t>& rows) {
+Prefilter MaskOf(const MemoryDataset& dataset, const std::vector<int64_t>& rows) {
   auto mask = std::make_shared<dataset::RowMask>();
   for (const int64_t row : rows) mask->Add(dataset.AddressOf(row));
   return Prefilter::Masked(mask);
 }
 
-std::vector<int64_t> RowsOf(const FixtureDataset& dataset, const arrow::RecordBatch& batch) {
+std::vector<int64_t> RowsOf(const MemoryDataset& dataset, const arrow::RecordBatch& batch) {
   std::vector<int64_t> rows;
   const auto& ids = ColumnOf<arrow::UInt64Array>(batch, kRowIdColumn);
   for (int64_t i = 0; i < ids.length(); ++i) rows.push_back(dataset.RowOf(ids.Value(i)));
@@ -160,7 +162,7 @@ TEST(AnnIvfPartitionOperator, ErrorsAreNamed) {
   EXPECT_EQ(base::CodeOf(made.status()), base::ErrorCode::kNotFound);
   EXPECT_EQ(base::MessageOf(made.status()),
             "ANNIVFPartitionExec node: no index found for query on column \"vector\" of "
-            "fixture.lance");
+            "memory.lance");
   made = AnnIvfPartitionOperator::Make(dataset, {"grid-7"}, GridQuery());
   EXPECT_EQ(base::CodeOf(made.status()), base::ErrorCode::kNotFound);
   EXPECT_THAT(base::MessageOf(made.status()), HasSubstr("grid-7"));
@@ -169,7 +171,7 @@ TEST(AnnIvfPartitionOperator, ErrorsAreNamed) {
   made = Partition(dataset, query);
   EXPECT_EQ(base::CodeOf(made.status()), base::ErrorCode::kNotFound);
   EXPECT_EQ(base::MessageOf(made.status()),
-            "column \"vec\" is not in fixture.lance; its columns are id, vector");
+            "column \"vec\" is not in memory.lance; its columns are id, vector");
   query.column = "id";
   made = Partition(dataset, query);
   EXPECT_EQ(base::CodeOf(made.status()), base::ErrorCode::kInvalid);

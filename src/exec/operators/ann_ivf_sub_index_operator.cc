@@ -279,6 +279,8 @@ arrow::Status AnnIvfSubIndexOperator::Stream::Search(Delta* delta, int64_t count
     return status.WithMessage("Failed to calculate KNN: ", status.message());
   }
   metrics_->Add(kPartsLoaded, counters_.partitions_read.exchange(0));
+  const int64_t skipped = counters_.partitions_skipped.exchange(0);
+  if (skipped > 0) metrics_->Add(kPartsSkipped, skipped);
   const int64_t comparisons = counters_.index_comparisons.exchange(0);
   // A graph search compares with some rows of a partition, a scan with all of them (and counts
   // those that it scores once more).

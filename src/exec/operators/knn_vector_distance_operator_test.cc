@@ -3,10 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <random>
+
 #include "exec/operators/dataset_scan_operator.h"
 #include "exec/operators/memory_scan_operator.h"
 #include "exec/operators/nearest_plan.h"
 #include "exec/operators/operator_fixture.h"
+#include "exec/operators/row_gather.h"
 
 namespace kinjo::exec {
 namespace {
@@ -46,7 +51,7 @@ TEST(KnnVectorDistanceOperator, FlatSearchGivesTheNearestRowsWithAllColumns) {
       arrow::RecordBatch::Make(KeyVectorUri(), 400,
                                {MakeArray<arrow::Int32Builder>(keys), MakeVectors(vectors, kWidth),
                                 MakeArray<arrow::StringBuilder>(uris)});
-  const auto dataset = std::make_shared<FixtureDataset>(rows, 40);  // 10 files of 40
+  const auto dataset = std::make_shared<MemoryDataset>(rows, 40);  // 10 files of 40
   NearestRequest request;
   request.query = Query({vectors[5].begin(), vectors[5].end()});
   request.columns = {"key", "vector", "uri"};

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+#include <random>
+
 #include "exec/operators/memory_scan_operator.h"
 #include "exec/operators/operator_fixture.h"
 

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "exec/operators/operator_fixture.h"
 
 namespace kinjo::exec {
@@ -14,17 +16,17 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 /// A dataset of `vectors` with an int64 column `group`.
-std::shared_ptr<FixtureDataset> MakeDataset(const Vectors& vectors, std::vector<int64_t> groups,
-                                            int64_t fragment_rows) {
+std::shared_ptr<MemoryDataset> MakeDataset(const Vectors& vectors, std::vector<int64_t> groups,
+                                           int64_t fragment_rows) {
   const auto width = static_cast<int32_t>(vectors[0].size());
   groups.resize(vectors.size());
-  return std::make_shared<FixtureDataset>(
+  return std::make_shared<MemoryDataset>(
       MakeBatch({{"group", MakeArray<arrow::Int64Builder>(groups)},
                  {"vector", MakeVectors(vectors, width)}}),
       fragment_rows);
 }
 
-NearestRequest RequestOf(const FixtureDataset& dataset, std::vector<double> vector, int64_t k) {
+NearestRequest RequestOf(const MemoryDataset& dataset, std::vector<double> vector, int64_t k) {
   NearestRequest request;
   request.query.column = "vector";
   request.query.vector = std::move(vector);
@@ -39,7 +41,7 @@ struct Answer {
   std::vector<float> distances;
 };
 
-Answer Search(const std::shared_ptr<FixtureDataset>& dataset, const NearestRequest& request,
+Answer Search(const std::shared_ptr<MemoryDataset>& dataset, const NearestRequest& request,
               TestRun* test) {
   Answer answer;
   const auto plan = MakeNearestPlan(dataset, request);
@@ -57,18 +59,18 @@ Answer Search(const std::shared_ptr<FixtureDataset>& dataset, const NearestReque
   return answer;
 }
 
-Answer Search(const std::shared_ptr<FixtureDataset>& dataset, const NearestRequest& request) {
+Answer Search(const std::shared_ptr<MemoryDataset>& dataset, const NearestRequest& request) {
   TestRun test;
   return Search(dataset, request, &test);
 }
 
-std::shared_ptr<const predicate::Predicate> Where(const FixtureDataset& dataset,
+std::shared_ptr<const predicate::Predicate> Where(const MemoryDataset& dataset,
                                                   const std::string& text) {
   return predicate::Predicate::Parse(text, dataset.arrow_schema()).ValueOrDie();
 }
 
 /// Row i is (i); fragments of 10.
-std::shared_ptr<FixtureDataset> Line(int64_t rows) {
+std::shared_ptr<MemoryDataset> Line(int64_t rows) {
   Vectors vectors;
   std::vector<int64_t> groups;
   for (int64_t i = 0; i < rows; ++i) {
@@ -89,7 +91,7 @@ TEST(NearestPlan, TheExactPlan) {
             "    Sort: fetch=3, order=[_distance, row address]\n"
             "      Project: columns=[_distance, _rowid]\n"
             "        KNNVectorDistance: metric=l2\n"
-            "          DatasetScan: uri=fixture.lance, columns=[vector], row_id=true\n");
+            "          DatasetScan: uri=memory.lance, columns=[vector], row_id=true\n");
   EXPECT_THAT(Search(dataset, request).rows, ElementsAre(7, 8, 6));
 }
 
@@ -110,7 +112,7 @@ TEST(NearestPlan, TheIndexPlan) {
             "deltas=1\n"
             "        Project: columns=[_rowid]\n"
             "          Filter: predicate=group = 1\n"
-            "            DatasetScan: uri=fixture.lance, columns=[group], fragments=4, "
+            "            DatasetScan: uri=memory.lance, columns=[group], fragments=4, "
             "row_id=true\n");
   EXPECT_THAT(Search(dataset, request).rows, ElementsAre(7, 10, 4));
 }
@@ -135,7 +137,7 @@ TEST(NearestPlan, UnindexedFragmentsAreScannedAndMergedOnExactDistances) {
             "      Sort: fetch=4, order=[_distance, row address]\n"
             "        Project: columns=[_distance, _rowid]\n"
             "          KNNVectorDistance: metric=l2\n"
-            "            DatasetScan: uri=fixture.lance, columns=[vector], fragments=2, "
+            "            DatasetScan: uri=memory.lance, columns=[vector], fragments=2, "
             "row_id=true\n");
   EXPECT_THAT(Search(dataset, request).rows, ElementsAre(19, 20, 18, 21));
 }
@@ -184,7 +186,7 @@ TEST(NearestPlan, ErrorsAreNamed) {
               }),
               HasSubstr("more than can be counted"));
   EXPECT_EQ(message([](auto* r) { r->query.column = "x"; }),
-            "column \"x\" is not in fixture.lance; its columns are group, vector");
+            "column \"x\" is not in memory.lance; its columns are group, vector");
   EXPECT_EQ(message([](auto* r) {
               r->query.vector = {1, 2};
               r->query.num_vectors = 2;
@@ -197,7 +199,7 @@ TEST(NearestPlan, ErrorsAreNamed) {
 // What others reported.
 
 /// 10 clusters of 20 rows; a row's group is its cluster.
-std::shared_ptr<FixtureDataset> Clusters(Vectors* centroids) {
+std::shared_ptr<MemoryDataset> Clusters(Vectors* centroids) {
   std::mt19937_64 random(7);
   std::normal_distribution<float> normal;
   Vectors vectors;
@@ -346,8 +348,8 @@ TEST(ReportedFaults, ZeroVectorsMatchSomethingUnderCosine) {
 
 /// A multivector column `vector` of rows of vectors of two elements, with one segment over
 /// `centroids`.
-std::shared_ptr<FixtureDataset> MakeMultivectors(const std::vector<Vectors>& rows,
-                                                 const Vectors& centroids) {
+std::shared_ptr<MemoryDataset> MakeMultivectors(const std::vector<Vectors>& rows,
+                                                const Vectors& centroids) {
   auto values = std::make_shared<arrow::FloatBuilder>();
   auto vectors =
       std::make_shared<arrow::FixedSizeListBuilder>(arrow::default_memory_pool(), values, 2);
@@ -359,7 +361,7 @@ std::shared_ptr<FixtureDataset> MakeMultivectors(const std::vector<Vectors>& row
     }
   }
   auto dataset =
-      std::make_shared<FixtureDataset>(MakeBatch({{"vector", lists.Finish().ValueOrDie()}}), 100);
+      std::make_shared<MemoryDataset>(MakeBatch({{"vector", lists.Finish().ValueOrDie()}}), 100);
   dataset->AddIndex("late", "vector", "cosine", {{0}}, centroids);
   return dataset;
 }

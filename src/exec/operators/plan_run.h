@@ -26,6 +26,9 @@ inline constexpr std::string_view kPartitionsSearched = "partitions_searched";
 inline constexpr std::string_view kIndexComparisons = "index_comparisons";
 inline constexpr std::string_view kIndicesLoaded = "indices_loaded";
 inline constexpr std::string_view kPartsLoaded = "parts_loaded";
+/// Ours: partitions of which only the row ids were read, because no row of them could match. Shown
+/// where it isn't 0.
+inline constexpr std::string_view kPartsSkipped = "parts_skipped";
 inline constexpr std::string_view kPrefilterRowIds = "prefilter_row_ids";
 inline constexpr std::string_view kRowsScanned = "rows_scanned";
 inline constexpr std::string_view kRowsRefined = "rows_refined";

@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <numbers>
+#include <random>
+
 #include "exec/operators/nearest_plan.h"
 #include "exec/operators/operator_fixture.h"
 
@@ -43,7 +47,7 @@ class Probes : public ::testing::TestWithParam<int64_t> {
  protected:
   Probes() {
     const int64_t deltas = GetParam();
-    dataset_ = std::make_shared<FixtureDataset>(MakeRows(), kRows / deltas);
+    dataset_ = std::make_shared<MemoryDataset>(MakeRows(), kRows / deltas);
     Vectors centroids;
     for (int64_t j = 0; j < kCentroids; ++j) centroids.push_back(PointAt(AngleOf(j)));
     std::vector<float> codebook;
@@ -97,7 +101,7 @@ class Probes : public ::testing::TestWithParam<int64_t> {
     return count;
   }
 
-  std::shared_ptr<FixtureDataset> dataset_;
+  std::shared_ptr<MemoryDataset> dataset_;
   NearestRequest request_;
   std::unique_ptr<TestRun> run_;
 };

@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <limits>
+#include <random>
+
 #include "exec/operators/ann_ivf_partition_operator.h"
 #include "exec/operators/ann_ivf_sub_index_operator.h"
 #include "exec/operators/dataset_scan_operator.h"
@@ -28,7 +32,7 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 /// 12 rows in fragments of 4: row i is the vector (i, 0) with id 100 + i, but row 7 is null. Row
 /// ids fall while addresses rise.
-std::shared_ptr<FixtureDataset> LineDataset() {
+std::shared_ptr<MemoryDataset> LineDataset() {
   Vectors vectors;
   std::vector<int64_t> ids;
   for (int i = 0; i < 12; ++i) {
@@ -36,7 +40,7 @@ std::shared_ptr<FixtureDataset> LineDataset() {
     ids.push_back(100 + i);
   }
   vectors[7].clear();
-  auto dataset = std::make_shared<FixtureDataset>(
+  auto dataset = std::make_shared<MemoryDataset>(
       MakeBatch({{"id", MakeArray<arrow::Int64Builder>(ids)}, {"vector", MakeVectors(vectors, 2)}}),
       4);
   for (int64_t row = 0; row < 12; ++row) dataset->SetRowId(row, 1000 - static_cast<uint64_t>(row));
@@ -132,7 +136,7 @@ TEST(TopKOperator, ManyBatchesComeOutAsIfTheyWereOne) {
     order.emplace_back(vectors.back()[0], i);
   }
   std::sort(order.begin(), order.end());
-  const auto dataset = std::make_shared<FixtureDataset>(
+  const auto dataset = std::make_shared<MemoryDataset>(
       MakeBatch({{"id", MakeArray<arrow::Int64Builder>(ids)}, {"v", MakeVectors(vectors, 1)}}),
       count);
   std::vector<float> distances;
@@ -184,7 +188,7 @@ TEST(TakeOperator, ReadsEachRowOnceAndKeepsTheOrder) {
 TEST(TakeOperator, ErrorsAreNamed) {
   const auto dataset = LineDataset();
   EXPECT_EQ(base::MessageOf(TakeOperator::Make(Hits({}), dataset, {"name"}).status()),
-            "TakeExec node: fixture.lance has no column \"name\"");
+            "TakeExec node: memory.lance has no column \"name\"");
   KINJO_ASSERT_RESULT(once, TakeOperator::Make(Hits({}), dataset, {"id"}));
   EXPECT_EQ(base::MessageOf(TakeOperator::Make(once, dataset, {"id"}).status()),
             "TakeExec node: the input already has a column \"id\"");
@@ -192,7 +196,7 @@ TEST(TakeOperator, ErrorsAreNamed) {
   KINJO_ASSERT_RESULT(op, TakeOperator::Make(Hits({{3, 0}}), dataset, {"id"}));
   TestRun test;
   EXPECT_EQ(base::MessageOf(CollectBatches(*op, &test.run).status()),
-            "fixture.lance has no live row with row id 997");
+            "memory.lance has no live row with row id 997");
 }
 
 TEST(RefineOperator, ScoresAllAndKeepsTheBest) {
@@ -265,7 +269,7 @@ TEST(DatasetScanOperator, ReadsLiveRowsOfSomeFragmentsThatPass) {
   EXPECT_EQ(rows->column(0)->ToString(), "[\n  105,\n  106,\n  109\n]");
   EXPECT_EQ(op->statistics().num_rows, Estimate::Exact(3));
   EXPECT_EQ(RenderPlan(op->Describe(), {}),
-            "DatasetScan: uri=fixture.lance, columns=[id], fragments=2, row_id=true, "
+            "DatasetScan: uri=memory.lance, columns=[id], fragments=2, row_id=true, "
             "passing_rows=4\n");
   KINJO_ASSERT_RESULT(whole, DatasetScanOperator::Make(dataset, {.columns = {"id"}}));
   EXPECT_EQ(whole->statistics().num_rows, Estimate::Exact(11));
@@ -275,11 +279,11 @@ TEST(DatasetScanOperator, ReadsLiveRowsOfSomeFragmentsThatPass) {
 
 TEST(DatasetScanOperator, ErrorsAreNamed) {
   EXPECT_EQ(base::MessageOf(DatasetScanOperator::Make(LineDataset(), {.columns = {"x"}}).status()),
-            "DatasetScanExec node: fixture.lance has no column \"x\"");
+            "DatasetScanExec node: memory.lance has no column \"x\"");
   EXPECT_EQ(base::MessageOf(
                 DatasetScanOperator::Make(LineDataset(), {.fragment_ids = std::vector<uint64_t>{3}})
                     .status()),
-            "DatasetScanExec node: fixture.lance has no fragment 3");
+            "DatasetScanExec node: memory.lance has no fragment 3");
 }
 
 TEST(MemoryScanOperator, KnowsItsRowsAndNulls) {

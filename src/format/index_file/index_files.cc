@@ -134,13 +134,11 @@ arrow::Status AddRqColumns(const LanceFile& file, const RqModel& rq, uint32_t di
   return AddFactors(file, "__scale_factors_ex", &PartitionRows::scale_factors, columns);
 }
 
-// The columns of a partition, of the kinds and widths that the quantizer says.
-arrow::Result<std::vector<StoredColumn>> FindColumns(const LanceFile& file, const IvfModel& ivf,
-                                                     const QuantizerModel& quantizer) {
+// The columns of a partition beside its row ids, of the kinds and widths that the quantizer says.
+arrow::Result<std::vector<StoredColumn>> FindCodeColumns(const LanceFile& file, const IvfModel& ivf,
+                                                         const QuantizerModel& quantizer) {
   const auto dim = static_cast<uint32_t>(ivf.centroids.cols);
   std::vector<StoredColumn> columns;
-  ARROW_ASSIGN_OR_RAISE(const Field* row_ids, FindNumbers(file, kRowIdColumn, arrow::Type::UINT64));
-  columns.push_back({row_ids, sizeof(uint64_t), &PartitionRows::row_ids});
   if (const auto* pq = std::get_if<PqCodebook>(&quantizer)) {
     const uint32_t code_bytes = pq->num_sub_vectors * pq->num_bits / 8;
     ARROW_RETURN_NOT_OK(AddCodes(file, kPqColumn, code_bytes, &PartitionRows::codes, &columns));
@@ -160,11 +158,13 @@ arrow::Result<std::vector<StoredColumn>> FindColumns(const LanceFile& file, cons
 class IndexFilesImpl final : public IndexFiles {
  public:
   IndexFilesImpl(std::shared_ptr<LanceFile> auxiliary, IvfModel ivf, QuantizerModel quantizer,
-                 std::vector<StoredColumn> columns, std::unique_ptr<GraphReader> graphs)
+                 StoredColumn row_ids, std::vector<StoredColumn> codes,
+                 std::unique_ptr<GraphReader> graphs)
       : auxiliary_(std::move(auxiliary)),
         ivf_(std::move(ivf)),
         quantizer_(std::move(quantizer)),
-        columns_(std::move(columns)),
+        row_ids_(row_ids),
+        codes_(std::move(codes)),
         graphs_(std::move(graphs)) {
     auto* pq = std::get_if<PqCodebook>(&quantizer_);
     if (graphs_ == nullptr || pq == nullptr) return;
@@ -176,7 +176,8 @@ class IndexFilesImpl final : public IndexFiles {
   const QuantizerModel& quantizer() const override { return quantizer_; }
   uint32_t dim() const override { return static_cast<uint32_t>(ivf_.centroids.cols); }
 
-  arrow::Result<PartitionRows> ReadPartition(uint64_t partition) override;
+  arrow::Result<PartitionRows> ReadRowIds(uint64_t partition) override;
+  arrow::Status ReadCodes(uint64_t partition, PartitionRows* rows) override;
   arrow::Result<PartitionGraph> ReadGraph(uint64_t partition) override {
     if (graphs_ == nullptr) return IndexFiles::ReadGraph(partition);
     return graphs_->Read(partition);
@@ -186,13 +187,14 @@ class IndexFilesImpl final : public IndexFiles {
   }
 
  private:
-  arrow::Result<std::shared_ptr<arrow::Buffer>> ReadBytes(const Field& field, RowRange range,
+  arrow::Result<std::shared_ptr<arrow::Buffer>> ReadBytes(const Field& field, uint64_t partition,
                                                           uint64_t row_bytes);
 
   const std::shared_ptr<LanceFile> auxiliary_;
   const IvfModel ivf_;
   QuantizerModel quantizer_;
-  const std::vector<StoredColumn> columns_;
+  const StoredColumn row_ids_;
+  const std::vector<StoredColumn> codes_;
   const std::unique_ptr<GraphReader> graphs_;  // null without graphs
   bool turns_codes_ = false;
 };
@@ -209,32 +211,38 @@ arrow::Result<std::shared_ptr<arrow::Buffer>> TurnPlanes(const arrow::Buffer& pl
   return rows;
 }
 
-arrow::Result<PartitionRows> IndexFilesImpl::ReadPartition(uint64_t partition) {
+arrow::Result<PartitionRows> IndexFilesImpl::ReadRowIds(uint64_t partition) {
   if (partition >= ivf_.num_partitions()) {
     return base::Internal("Partition ", partition, " asked of an index with ",
                           ivf_.num_partitions());
   }
   PartitionRows rows;
   rows.num_rows = ivf_.lengths[partition];
-  const RowRange range{ivf_.offsets[partition], ivf_.offsets[partition] + rows.num_rows};
-  for (const StoredColumn& column : columns_) {
-    ARROW_ASSIGN_OR_RAISE(rows.*column.target, ReadBytes(*column.field, range, column.row_bytes));
-    if (column.target == &PartitionRows::codes) {
-      rows.code_bytes = static_cast<uint32_t>(column.row_bytes);
-    }
-  }
-  if (turns_codes_ && rows.num_rows > 0) {
-    ARROW_ASSIGN_OR_RAISE(rows.codes, TurnPlanes(*rows.codes, rows.num_rows, rows.code_bytes));
-  }
+  ARROW_ASSIGN_OR_RAISE(rows.row_ids, ReadBytes(*row_ids_.field, partition, row_ids_.row_bytes));
   return rows;
 }
 
-// The bytes of one fixed-width column over `range`, one row after another. A code column's rows
-// aren't rows (its bytes are transposed inside the partition), so it may only be read whole.
+arrow::Status IndexFilesImpl::ReadCodes(uint64_t partition, PartitionRows* rows) {
+  for (const StoredColumn& column : codes_) {
+    ARROW_ASSIGN_OR_RAISE(rows->*column.target,
+                          ReadBytes(*column.field, partition, column.row_bytes));
+    if (column.target == &PartitionRows::codes) {
+      rows->code_bytes = static_cast<uint32_t>(column.row_bytes);
+    }
+  }
+  if (turns_codes_ && rows->num_rows > 0) {
+    ARROW_ASSIGN_OR_RAISE(rows->codes, TurnPlanes(*rows->codes, rows->num_rows, rows->code_bytes));
+  }
+  return arrow::Status::OK();
+}
+
+// The bytes of one fixed-width column over a partition's rows, one after another. A code column's
+// rows aren't rows (its bytes are transposed inside the partition), so it may only be read whole.
 arrow::Result<std::shared_ptr<arrow::Buffer>> IndexFilesImpl::ReadBytes(const Field& field,
-                                                                        RowRange range,
+                                                                        uint64_t partition,
                                                                         uint64_t row_bytes) {
-  const uint64_t num_rows = range.end - range.begin;
+  const uint64_t num_rows = ivf_.lengths[partition];
+  const RowRange range{ivf_.offsets[partition], ivf_.offsets[partition] + num_rows};
   if (num_rows == 0) return std::make_shared<arrow::Buffer>(nullptr, 0);
   ARROW_ASSIGN_OR_RAISE(const auto array,
                         auxiliary_->ReadRows(field, auxiliary_->own_columns(), {&range, 1}));
@@ -340,6 +348,12 @@ uint64_t PartitionRows::size_bytes() const {
   return static_cast<uint64_t>(bytes);
 }
 
+arrow::Result<PartitionRows> IndexFiles::ReadPartition(uint64_t partition) {
+  ARROW_ASSIGN_OR_RAISE(PartitionRows rows, ReadRowIds(partition));
+  ARROW_RETURN_NOT_OK(ReadCodes(partition, &rows));
+  return rows;
+}
+
 arrow::Result<PartitionGraph> IndexFiles::ReadGraph(uint64_t partition) {
   return base::Internal("Graph ", partition, " asked of an index without graphs");
 }
@@ -369,13 +383,16 @@ arrow::Result<std::shared_ptr<IndexFiles>> IndexFiles::Assemble(
     const std::shared_ptr<LanceFile>& index, std::shared_ptr<LanceFile> auxiliary) {
   ARROW_ASSIGN_OR_RAISE(IvfModel ivf, ReadIvfModel(*index, *auxiliary));
   ARROW_ASSIGN_OR_RAISE(QuantizerModel quantizer, ReadQuantizer(*auxiliary, ivf));
-  ARROW_ASSIGN_OR_RAISE(auto columns, FindColumns(*auxiliary, ivf, quantizer));
+  ARROW_ASSIGN_OR_RAISE(const Field* row_ids,
+                        FindNumbers(*auxiliary, kRowIdColumn, arrow::Type::UINT64));
+  ARROW_ASSIGN_OR_RAISE(auto codes, FindCodeColumns(*auxiliary, ivf, quantizer));
   std::unique_ptr<GraphReader> graphs;
   if (ivf.kind.has_graph) {
     ARROW_ASSIGN_OR_RAISE(graphs, GraphReader::Open(index, ivf));
   }
+  const StoredColumn id_column{row_ids, sizeof(uint64_t), &PartitionRows::row_ids};
   return std::make_shared<IndexFilesImpl>(std::move(auxiliary), std::move(ivf),
-                                          std::move(quantizer), std::move(columns),
+                                          std::move(quantizer), id_column, std::move(codes),
                                           std::move(graphs));
 }
 

@@ -133,8 +133,13 @@ class IndexFiles {
   /// Vector width in elements.
   virtual uint32_t dim() const = 0;
 
-  /// Reads one partition: only its rows' bytes (to the chunk).
-  virtual arrow::Result<PartitionRows> ReadPartition(uint64_t partition) = 0;
+  /// Reads the row ids of one partition: `num_rows` and `row_ids` alone are set. Here and below,
+  /// only its rows' bytes (to the chunk) are read.
+  virtual arrow::Result<PartitionRows> ReadRowIds(uint64_t partition) = 0;
+  /// Reads the rest of one partition into `rows`, which ReadRowIds gave.
+  virtual arrow::Status ReadCodes(uint64_t partition, PartitionRows* rows) = 0;
+  /// Reads one partition whole.
+  arrow::Result<PartitionRows> ReadPartition(uint64_t partition);
 
   /// Reads the graph of one partition. Requires: ivf().kind.has_graph.
   virtual arrow::Result<PartitionGraph> ReadGraph(uint64_t partition);
