@@ -134,9 +134,116 @@ TEST(MultivectorJoin, ARowThatNoBlockTakesIsNamedWithTheLimit) {
   const Lists left = {{FloatVectors(1, kDim, 6)}, {FloatVectors(70000, kDim, 7)}};
   const auto status = Join(left, RandomLists(5, 2, 8), Options(3)).status();
   EXPECT_EQ(base::CodeOf(status), base::ErrorCode::kCapacity);
-  EXPECT_EQ(base::MessageOf(status),
-            "left column \"v\": row 1 has more vectors than a query block takes, 65536; raise "
-            "memory_limit = 1073741824 bytes, or split the row");
+  EXPECT_EQ(
+      base::MessageOf(status),
+      "left column \"v\": row 1 has 70000 vectors, more than a query block takes, 65536; split "
+      "the row");
+}
+
+/// The smallest limit that a refusal names, in bytes; 0 where it names none.
+int64_t SmallestNamed(const arrow::Status& status) {
+  EXPECT_EQ(base::CodeOf(status), base::ErrorCode::kCapacity) << status;
+  const std::string message = base::MessageOf(status);
+  const size_t lead = message.find("the smallest that would do is ");
+  const size_t end = lead == std::string::npos ? lead : message.find(" bytes", lead);
+  EXPECT_NE(end, std::string::npos) << message;
+  if (end == std::string::npos) return 0;
+  const size_t begin = message.find_last_not_of("0123456789", end - 1) + 1;
+  return std::stoll(message.substr(begin, end - begin));
+}
+
+TEST(MultivectorJoin, ARowTooLongForTheLimitIsRefusedWithTheSmallestThatWouldDo) {
+  const Lists left = {{FloatVectors(1, kDim, 6)}, {FloatVectors(20000, kDim, 7)}};
+  const Lists right = RandomLists(5, 2, 8);
+  KINJO_ASSERT_RESULT(want, Join(left, right, Options(3)));
+  JoinOptions options = Options(3);
+  options.memory_limit_bytes = int64_t{8} << 20;
+  const int64_t smallest = SmallestNamed(Join(left, right, options).status());
+  options.memory_limit_bytes = smallest - 1;
+  EXPECT_EQ(base::CodeOf(Join(left, right, options).status()), base::ErrorCode::kCapacity);
+  options.memory_limit_bytes = smallest;
+  KINJO_ASSERT_RESULT(got, Join(left, right, options));
+  EXPECT_TRUE(got.table->Equals(*want.table));
+  EXPECT_LE(got.report.peak_memory_bytes, smallest);
+}
+
+/// Row i has sizes[i] vectors, all within 1e-4 of the direction i * 0.2.
+Lists FanOf(const std::vector<int64_t>& sizes) {
+  Lists lists;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    lists.push_back(FloatVectors(sizes[i], kDim, static_cast<uint32_t>(20 + i)));
+    for (auto& vector : lists.back()) {
+      for (double& value : vector) value = static_cast<float>(1e-5 * value);
+      vector[0] += std::cos(0.2 * static_cast<double>(i));
+      vector[1] += std::sin(0.2 * static_cast<double>(i));
+      for (double& value : vector) value = static_cast<float>(value);
+    }
+  }
+  return lists;
+}
+
+/// Joins the left lists with an index over the right ones, every partition of it probed.
+arrow::Result<JoinOutcome> JoinByIndex(const Lists& left, const Lists& right, JoinOptions options) {
+  const auto column = ListArray(right);
+  const auto schema =
+      arrow::schema({arrow::field("id", arrow::int64()), arrow::field("w", column->type())});
+  auto dataset = std::make_shared<dataset::MemoryDataset>(
+      arrow::RecordBatch::Make(schema, column->length(), {MakeIds(column->length()), column}),
+      column->length());
+  const std::vector<float> near = {1, 0, 0, 0, 0, 0}, far = {0, 1, 0, 0, 0, 0};
+  dataset->AddIndex("lists", "w", "cosine", {{0}}, {near, far});
+  options.minimum_nprobes = 2;
+  return RunJoin(Table("q", "v", ListArray(left)), MakeDatasetSide(dataset), options);
+}
+
+// The vectors nearest to the left ones all lie in one row: they look for four times as many, again
+// and again, until they meet k rows.
+TEST(MultivectorJoin, ALongListThatLooksFurtherAndFurtherStaysWithinItsMemory) {
+  const Lists right = FanOf({700, 600, 500, 400, 300}), left = {FanOf({200})[0], FanOf({3})[0]};
+  KINJO_ASSERT_RESULT(want, JoinByIndex(left, right, Options(3)));
+  EXPECT_EQ(want.report.path, "index");
+  EXPECT_EQ(want.report.result_rows, 6);
+  const auto& ids = ColumnOf<arrow::Int64Array>(*want.table, "id");
+  for (int64_t i = 0; i < 6; ++i) EXPECT_EQ(ids.Value(i), i % 3);
+  JoinOptions options = Options(3);
+  options.memory_limit_bytes = 1;
+  // The plan's smallest doesn't take the long list; what is named then does, 200 vectors at a time
+  // first and in the end four.
+  options.memory_limit_bytes = SmallestNamed(JoinByIndex(left, right, options).status());
+  const auto refused = JoinByIndex(left, right, options).status();
+  const std::string named = base::MessageOf(refused);
+  EXPECT_NE(named.find("row 0 has 200 vectors, more than a query block takes, "), std::string::npos)
+      << named;
+  const int64_t limit = SmallestNamed(refused);
+  options.memory_limit_bytes = limit;
+  for (const int64_t threads : {1, 3}) {
+    options.threads = threads;
+    if (threads > 1) options.memory_limit_bytes = 4 * limit;
+    KINJO_ASSERT_RESULT(got, JoinByIndex(left, right, options));
+    EXPECT_TRUE(got.table->Equals(*want.table));
+  }
+}
+
+TEST(MultivectorJoin, ASearchThatOutgrowsItsMemoryIsRefusedWithTheSmallestLimit) {
+  // The 2,900 nearest vectors lie in two rows, and k is 3: a vector has to look at them all.
+  const Lists right = FanOf({1500, 1400, 100}), left = {FanOf({4})[0]};
+  KINJO_ASSERT_RESULT(want, JoinByIndex(left, right, Options(3)));
+  EXPECT_EQ(want.report.result_rows, 3);
+  JoinOptions options = Options(3);
+  options.memory_limit_bytes = 1;
+  options.memory_limit_bytes = SmallestNamed(JoinByIndex(left, right, options).status());
+  const auto refused = JoinByIndex(left, right, options).status();
+  const std::string message = base::MessageOf(refused);
+  ASSERT_NE(message.find("a vector looks at 3000 others to meet k = 3 rows, in the room of 100 "
+                         "vectors, more than a query block takes, 64"),
+            std::string::npos)
+      << message;
+  const int64_t smallest = SmallestNamed(refused);
+  options.memory_limit_bytes = smallest - 1;
+  EXPECT_EQ(base::CodeOf(JoinByIndex(left, right, options).status()), base::ErrorCode::kCapacity);
+  options.memory_limit_bytes = smallest;
+  KINJO_ASSERT_RESULT(got, JoinByIndex(left, right, options));
+  EXPECT_TRUE(got.table->Equals(*want.table));
 }
 
 TEST(MultivectorJoin, KindsThatDontMeetAreRefusedBeforeAnyRow) {

@@ -196,31 +196,134 @@ def test_flat_search_of_ten_files(nearest_plan, tmp_path):
     np.testing.assert_allclose(distances, exact[best], rtol=1e-6)
 
 
-@pytest.mark.parametrize("metric", ["l2", "cosine", "dot"])
-@pytest.mark.parametrize("index_type", ["IVF_FLAT", "IVF_PQ"])
+# Kinds of indexes: what pylance is told, and what a search is told.
+KINDS = {
+    "IVF_FLAT": {},
+    "IVF_PQ": {"num_sub_vectors": 4},
+    "IVF_SQ": {},
+    "IVF_RQ": {"num_bits": 4},
+    "IVF_HNSW_FLAT": {},
+    "IVF_HNSW_PQ": {"num_sub_vectors": 4},
+    "IVF_HNSW_SQ": {},
+}
+EF = 400
+PARTITIONS = 6
+
+
+def exact_distances(vectors, query, metric):
+    wide = vectors.astype(np.float64)
+    if metric == "hamming":
+        return np.unpackbits(vectors ^ query.astype(np.uint8), axis=1).sum(axis=1)
+    if metric == "l2":
+        return ((wide - query) ** 2).sum(axis=1)
+    if metric == "cosine":
+        wide = wide / np.linalg.norm(wide, axis=1)[:, None]
+        query = query / np.linalg.norm(query)
+    return 1 - wide @ query
+
+
+def write_rows(path, vectors, index_type, metric, segments=1):
+    """Columns g (row mod 7) and vector, with an index of so many segments over all rows."""
+    elements = pa.array(vectors.reshape(-1))
+    column = pa.FixedSizeListArray.from_arrays(elements, vectors.shape[1])
+    table = pa.table({"g": pa.array(np.arange(len(vectors)) % 7), "vector": column})
+    rows = len(vectors) // segments
+    for segment in range(segments):
+        part = table.slice(segment * rows, rows)
+        dataset = lance.write_dataset(part, path, mode="create" if segment == 0 else "append")
+        if segment == 0:
+            dataset.create_index(
+                "vector", index_type, metric=metric, num_partitions=PARTITIONS, **KINDS[index_type]
+            )
+        else:
+            dataset.optimize.optimize_indices(num_indices_to_merge=0)
+    return lance.dataset(path)
+
+
+def bytes_or_floats(random, metric, rows, width):
+    if metric == "hamming":
+        return random.integers(0, 256, (rows, width), np.uint8)
+    return random.normal(size=(rows, width)).astype(np.float32)
+
+
+CELLS = [(kind, metric) for kind in KINDS for metric in ("l2", "cosine", "dot")]
+CELLS += [("IVF_FLAT", "hamming"), ("IVF_HNSW_FLAT", "hamming")]
+
+
+@pytest.mark.parametrize("index_type, metric", CELLS)
 def test_all_partitions_and_a_refine_equal_brute_force(nearest_plan, tmp_path, index_type, metric):
     random = np.random.default_rng(2)
-    vectors = random.normal(size=(1500, 16)).astype(np.float32)
-    table = pa.table({"g": pa.array(np.arange(1500) % 7), "vector": fixed_size_list(vectors)})
+    vectors = bytes_or_floats(random, metric, 1500, 16)
     path = str(tmp_path / "rows.lance")
-    dataset = lance.write_dataset(table.slice(0, 1000), path)
-    options = {"num_sub_vectors": 4} if index_type == "IVF_PQ" else {}
-    dataset.create_index("vector", index_type, metric=metric, num_partitions=6, **options)
-    lance.write_dataset(table.slice(1000), path, mode="append")  # stays un-indexed
+    write_rows(path, vectors[:1000], index_type, metric)
+    table = pa.table(
+        {
+            "g": pa.array(np.arange(1000, 1500) % 7),
+            "vector": pa.FixedSizeListArray.from_arrays(pa.array(vectors[1000:].reshape(-1)), 16),
+        }
+    )
+    lance.write_dataset(table, path, mode="append")  # stays un-indexed
     lance.dataset(path).delete("g = 3")
-    query = random.normal(size=16).astype(np.float32).astype(np.float64)
-    dot = vectors.astype(np.float64) @ query
-    exact = {
-        "l2": ((vectors - query) ** 2).sum(axis=1),
-        "dot": 1 - dot,
-        "cosine": 1 - dot / np.linalg.norm(vectors.astype(np.float64), axis=1)
-        / np.linalg.norm(query),
-    }[metric]
+    query = bytes_or_floats(random, metric, 1, 16)[0].astype(np.float64)
+    exact = exact_distances(vectors, query, metric)
     rows = np.arange(1500)
     passing = (rows % 7 != 3) & (rows % 7 < 5)
     best = rows[passing][np.argsort(exact[passing], kind="stable")[:20]]
     _, row_ids, distances = nearest_plan(
-        path, query, k=20, minimum_nprobes=6, refine_factor=50, where="g < 5"
+        path, query, k=20, minimum_nprobes=PARTITIONS, refine_factor=50, ef=1000, where="g < 5"
     )
     assert row_ids == [int(r) if r < 1000 else 1 << 32 | int(r) - 1000 for r in best]
     np.testing.assert_allclose(distances, exact[best], rtol=1e-5, atol=1e-6)
+
+
+def cells_and_segments():
+    """pylance can't append to a graph over bytes."""
+    return [
+        (*cell, segments)
+        for cell in CELLS
+        for segments in (1, 3)
+        if cell != ("IVF_HNSW_FLAT", "hamming") or segments == 1
+    ]
+
+
+@pytest.mark.parametrize("index_type, metric, segments", cells_and_segments())
+def test_codes_order_rows_as_in_pylance(nearest_plan, tmp_path, index_type, metric, segments):
+    """Without a refine, with and without a filter. RQ in pylance looks at the sign bits first and
+    may lose a neighbour by it: there the rows that both found have the same distances."""
+    more = {"approx_mode": "accurate"} if index_type == "IVF_RQ" else {}
+    random = np.random.default_rng(5)
+    vectors = bytes_or_floats(random, metric, 1200, 16)
+    dataset = write_rows(str(tmp_path / "rows.lance"), vectors, index_type, metric, segments)
+    for where in ("", "g < 4"):
+        query = bytes_or_floats(random, metric, 1, 16)[0]
+        found = dataset.scanner(
+            columns=["_distance"],
+            nearest={"column": "vector", "q": query, "k": K, "nprobes": PARTITIONS, "ef": EF}
+            | more,
+            filter=where or None,
+            prefilter=True,
+            with_row_id=True,
+        ).to_table()
+        halves = metric == "cosine" and index_type not in ("IVF_FLAT", "IVF_HNSW_FLAT")
+        theirs = dict(
+            zip(
+                found["_rowid"].to_pylist(),
+                found["_distance"].to_numpy() / (2 if halves else 1),
+                strict=True,
+            )
+        )
+        counters, row_ids, distances = nearest_plan(
+            dataset.uri, query.astype(np.float64), k=K, minimum_nprobes=PARTITIONS, ef=EF,
+            where=where,
+        )  # fmt: skip
+        assert counters["partitions_searched"] == counters["partitions_ranked"]
+        assert len(set(row_ids)) == K and (np.diff(distances) >= 0).all()
+        if index_type == "IVF_RQ":
+            common = [i for i, row in enumerate(row_ids) if row in theirs]
+            assert len(common) >= 0.9 * K
+            expected = [theirs[row_ids[i]] for i in common]
+            np.testing.assert_allclose(distances[common], expected, rtol=1e-3, atol=1e-3)
+            continue
+        np.testing.assert_allclose(distances, sorted(theirs.values()), rtol=1e-5, atol=2e-6)
+        nearer = distances < distances[-1] - 1e-4  # than what may tie with the last
+        assert {row for row, sure in zip(row_ids, nearer, strict=True) if sure} <= set(theirs)
