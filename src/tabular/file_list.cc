@@ -123,6 +123,11 @@ arrow::Result<FileList> ListFiles(const GlobLocation& glob) {
   if (info.type() == FileType::NotFound) {
     return base::NotFound("no such file or folder: ", base.uri);
   }
+  if (info.type() == FileType::Unknown) {
+    return base::Invalid(base.uri,
+                         " is a pipe or a device, and a table is read more than once; write it to "
+                         "a file first");
+  }
   if (glob.pattern.empty()) {
     if (info.type() != FileType::Directory) {
       FileList list;

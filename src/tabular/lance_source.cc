@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "dataset/dataset.h"
+#include "tabular/file_identity.h"
 #include "tabular/table_files.h"
 
 namespace kinjo::tabular {
@@ -93,6 +94,8 @@ class LanceSource final : public TableSource {
     ARROW_ASSIGN_OR_RAISE(auto rows, dataset_->Take(NamesOf(fields), addresses));
     return SelectFields(*rows, fields);
   }
+
+  arrow::Result<std::vector<Trait>> Identity() const override { return IdentifyDataset(*dataset_); }
 
  private:
   // The addresses of a fragment's live rows; kept, since Take comes again and again.

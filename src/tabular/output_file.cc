@@ -24,6 +24,9 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kBufferBytes = 1 << 18;
 
+constexpr std::string_view kTemporaryBegin = ".kinjo-";
+constexpr std::string_view kTemporaryEnd = ".part";
+
 arrow::Status CantWrite(const std::string& path, int error) {
   return base::Io("can't write ", path, ": ", std::strerror(error));
 }
@@ -69,8 +72,8 @@ class RenamedFile final : public OutputFile {
     std::random_device random;
     constexpr int kTries = 16;
     for (int i = 0; i < kTries && file->fd_ < 0; ++i) {
-      file->temporary_ =
-          target.parent_path() / base::Concat(".kinjo-", getpid(), "-", random(), ".part");
+      file->temporary_ = target.parent_path() /
+                         base::Concat(kTemporaryBegin, getpid(), "-", random(), kTemporaryEnd);
       file->fd_ = open(file->temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
       if (file->fd_ < 0 && errno != EEXIST) break;
     }
@@ -217,6 +220,10 @@ arrow::Result<std::unique_ptr<OutputFile>> OutputFile::Open(const std::string& p
     return OpenLocal(path, location.path, overwrite);
   }
   return ObjectFile::Open(location, overwrite);
+}
+
+bool IsTemporaryName(std::string_view name) {
+  return name.starts_with(kTemporaryBegin) && name.ends_with(kTemporaryEnd);
 }
 
 arrow::Status OutputFile::Explain(const arrow::Status& status) const {

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "arrow/io/interfaces.h"
 #include "base/error.h"
@@ -41,5 +42,9 @@ class OutputFile {
  private:
   std::string path_;
 };
+
+/// True for the names that files bear beside their place while they are written. One that is left
+/// behind is of a process that was killed.
+bool IsTemporaryName(std::string_view name);
 
 }  // namespace kinjo::tabular

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "arrow/array/util.h"
+#include "tabular/file_identity.h"
 #include "tabular/hive_partition.h"
 
 namespace kinjo::tabular {
@@ -13,6 +14,7 @@ namespace {
 // What a table of files is made of; shared by the source and the readers that it gave out.
 struct Parts {
   std::string uri;
+  FileList list;
   FileFormat format;
   int64_t batch_rows = 0;
   std::vector<std::shared_ptr<TableFile>> files;
@@ -152,6 +154,10 @@ class TableFiles final : public TableSource {
     return Concatenate(arrow::schema(fields), pieces);
   }
 
+  arrow::Result<std::vector<Trait>> Identity() const override {
+    return IdentifyFiles(parts_->uri, parts_->list);
+  }
+
  private:
   std::shared_ptr<const Parts> parts_;
 };
@@ -245,6 +251,7 @@ arrow::Result<std::shared_ptr<TableSource>> OpenTableFiles(const std::string& ur
                                                            int64_t batch_rows) {
   auto parts = std::make_shared<Parts>();
   parts->uri = uri;
+  parts->list = list;
   parts->format = std::move(format);
   parts->batch_rows = batch_rows;
   for (const ListedFile& listed : list.files) {

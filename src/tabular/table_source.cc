@@ -89,6 +89,12 @@ arrow::Status CheckOptions(const SourceOptions& options) {
 
 }  // namespace
 
+arrow::Result<std::vector<Trait>> TableSource::Identity() const {
+  return base::Invalid(uri(), " is a ", format(),
+                       " that is gone with this process, so that no later run could go on with it; "
+                       "write it to a file first");
+}
+
 arrow::Result<std::shared_ptr<TableSource>> OpenTable(const std::string& uri,
                                                       const SourceOptions& options) {
   ARROW_RETURN_NOT_OK(CheckOptions(options));

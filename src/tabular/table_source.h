@@ -22,6 +22,15 @@ struct SourceOptions {
   int64_t batch_rows = 8192;  ///< at most this many rows a batch
 };
 
+/// One thing that tells a table, or a run, from another or from itself after a change. Both in
+/// words for people: `modified`, `2026-01-31T10:00:00.000000000Z`.
+struct Trait {
+  std::string name;
+  std::string value;
+
+  friend bool operator==(const Trait&, const Trait&) = default;
+};
+
 /// Immutable after Open; Read and Take may be called again and again (each Read starts over), one
 /// thread at a time.
 class TableSource {
@@ -41,6 +50,10 @@ class TableSource {
   /// Reads the rows with these ordinals (rising, no duplicates; 0 = the first row that Read gives).
   virtual arrow::Result<std::shared_ptr<arrow::RecordBatch>> Take(
       const std::vector<std::string>& columns, std::span<const uint64_t> ordinals) = 0;
+
+  /// What tells these rows from others, as it is now and without reading them: place, files with
+  /// sizes and times, version. A table that another process couldn't open again is `invalid`.
+  virtual arrow::Result<std::vector<Trait>> Identity() const;
 };
 
 /// Opens a file, a folder (also Hive-partitioned: key=value folders become columns), a glob or a
