@@ -31,7 +31,7 @@ ALLOWED["capi"] = tuple(ALLOWED)
 THIRD_PARTY = {
     "roaring": ("src/dataset", "src/format"),
     "hwy": ("src/kernels", "bench/kernels"),
-    "nlohmann": ("src/capi", "src/format", "cli"),
+    "nlohmann": ("src/capi", "src/format", "src/join", "cli"),
     "CLI": ("cli",),
     "parquet": ("src/tabular",),
     "gtest": ("*_test.cc", "tests"),

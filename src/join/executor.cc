@@ -54,9 +54,11 @@ struct Executor::Rooms {
   const std::vector<Prober::Met>* met = nullptr;
 };
 
-Executor::Executor(std::shared_ptr<const JoinPlan> plan, base::ProgressCallback progress)
+Executor::Executor(std::shared_ptr<const JoinPlan> plan, base::ProgressCallback progress,
+                   PartCut cut)
     : plan_(std::move(plan)),
       progress_(std::move(progress)),
+      cut_(cut),
       budget_(plan_->memory.limit_bytes),
       requests_before_(plan_->right->requests()),
       bytes_before_(plan_->right->bytes_read()) {}
@@ -161,26 +163,44 @@ void Executor::CountCapped(const Matches& matches, const Rooms& rooms) {
   counters_.capped_rows.fetch_add(capped, std::memory_order_relaxed);
 }
 
-void Executor::TellProgress(bool last, double block_rows_done) {
+void Executor::TellProgress(bool always, double block_rows_done) {
   if (!progress_) return;
   const auto now = std::chrono::steady_clock::now();
-  if (!last && now - told_ < kProgressInterval) return;
+  if (!always && now - told_ < kProgressInterval) return;
   told_ = now;
-  progress_({.done_rows = counters_.left_rows.load() + static_cast<int64_t>(block_rows_done),
-             .total_rows = last ? counters_.left_rows.load() : plan_->left->num_rows().value_or(-1),
-             .elapsed_s = std::chrono::duration<double>(now - started_).count()});
+  const int64_t of_this_run = counters_.left_rows.load() + static_cast<int64_t>(block_rows_done);
+  const bool finished = counters_.finished.load();
+  base::Progress told{.done_rows = cut_.first_row + of_this_run,
+                      .total_rows = plan_->left->num_rows().value_or(-1),
+                      .elapsed_s = std::chrono::duration<double>(now - started_).count()};
+  if (told.total_rows >= 0) told.done_rows = std::min(told.done_rows, told.total_rows);
+  if (finished) told.done_rows = told.total_rows = counters_.resumed_rows.load() + of_this_run;
+  if (told.elapsed_s > 0) told.rows_per_s = static_cast<double>(of_this_run) / told.elapsed_s;
+  if (told.total_rows >= 0 && (told.rows_per_s > 0 || finished)) {
+    const auto left = static_cast<double>(std::max<int64_t>(told.total_rows - told.done_rows, 0));
+    told.remaining_s = finished ? 0 : left / told.rows_per_s;
+  }
+  progress_(told);
+}
+
+arrow::Status Executor::MarkPart(const stream::ResultStream::Emit& emit) const {
+  ARROW_ASSIGN_OR_RAISE(auto mark, arrow::RecordBatch::MakeEmpty(plan_->layout.schema));
+  return emit(std::move(mark));
 }
 
 arrow::Status Executor::RunBlocks(JoinPlan plan, base::ThreadPool* pool,
                                   const base::CancelToken& cancel,
                                   const stream::ResultStream::Emit& emit) {
   Rooms rooms(std::move(plan), pool, cancel, &counters_);
-  ARROW_ASSIGN_OR_RAISE(const auto reader, LeftReader::Open(*plan_));
+  ARROW_ASSIGN_OR_RAISE(const auto reader, LeftReader::Open(*plan_, cut_.part_rows));
+  ARROW_ASSIGN_OR_RAISE(const int64_t resumed, reader->Skip(cut_.first_row, cancel));
+  counters_.resumed_rows.store(resumed);
+  bool part_open = cut_.part_rows > 0 && cut_.first_row == 0;  // no rows at all are a part too
   LeftBlock block;
   while (true) {
     ARROW_RETURN_NOT_OK(cancel.Check());
     ARROW_RETURN_NOT_OK(reader->Next(&block));
-    if (block.num_rows == 0) return arrow::Status::OK();
+    if (block.num_rows == 0) return part_open ? MarkPart(emit) : arrow::Status::OK();
     counters_.skipped_null_rows.fetch_add(block.null_rows);
     counters_.skipped_non_finite_rows.fetch_add(block.non_finite_rows);
     ARROW_ASSIGN_OR_RAISE(const Matches matches, Search(block, &rooms));
@@ -188,6 +208,8 @@ arrow::Status Executor::RunBlocks(JoinPlan plan, base::ThreadPool* pool,
     ARROW_RETURN_NOT_OK(rooms.results.Emit(block, matches, emit));
     counters_.left_rows.fetch_add(block.num_rows);
     TellProgress(false);
+    part_open = cut_.part_rows > 0 && reader->next_row() % cut_.part_rows != 0;
+    if (cut_.part_rows > 0 && !part_open) ARROW_RETURN_NOT_OK(MarkPart(emit));
   }
 }
 
@@ -195,12 +217,14 @@ arrow::Status Executor::Run(const base::CancelToken& cancel,
                             const stream::ResultStream::Emit& emit) {
   const PhaseTimer timer(&counters_.total_ns);
   started_ = told_ = std::chrono::steady_clock::now();
+  TellProgress(true);
   base::ThreadPool pool(plan_->threads);
   JoinPlan plan = *plan_;
   ARROW_RETURN_NOT_OK(ApplyRightFilter(&pool, cancel, &budget_, &counters_, &plan));
   std::vector<base::Reservation> reservations;
   ARROW_RETURN_NOT_OK(Reserve(plan, &reservations));
   ARROW_RETURN_NOT_OK(RunBlocks(std::move(plan), &pool, cancel, emit));
+  counters_.finished.store(true);
   TellProgress(true);
   return arrow::Status::OK();
 }
@@ -212,6 +236,7 @@ JoinReport Executor::report() const {
   report.metric = kernels::MetricName(plan_->metric());
   report.exact_distances = plan_->exact_distances() || counters_.scored_all_passing.load();
   report.left_rows = counters_.left_rows.load();
+  report.resumed_rows = counters_.resumed_rows.load();
   report.skipped_null_rows = counters_.skipped_null_rows.load();
   report.skipped_non_finite_rows = counters_.skipped_non_finite_rows.load();
   report.short_rows = counters_.short_rows.load();

@@ -31,9 +31,10 @@ namespace kinjo::join {
 /// thread at any time.
 class Executor {
  public:
-  Executor(std::shared_ptr<const JoinPlan> plan, base::ProgressCallback progress);
+  Executor(std::shared_ptr<const JoinPlan> plan, base::ProgressCallback progress, PartCut cut = {});
 
-  /// Joins everything; emits batches of at most kOutputBatchRows rows in left order.
+  /// Joins everything, or what `cut` says; emits batches of at most kOutputBatchRows rows in left
+  /// order, and an empty one behind each part.
   arrow::Status Run(const base::CancelToken& cancel, const stream::ResultStream::Emit& emit);
 
   JoinReport report() const;
@@ -48,6 +49,7 @@ class Executor {
   arrow::Status Reserve(const JoinPlan& plan, std::vector<base::Reservation>* reservations);
   arrow::Status RunBlocks(JoinPlan plan, base::ThreadPool* pool, const base::CancelToken& cancel,
                           const stream::ResultStream::Emit& emit);
+  arrow::Status MarkPart(const stream::ResultStream::Emit& emit) const;
   arrow::Result<Matches> Search(const LeftBlock& block, Rooms* rooms);
   arrow::Result<Matches> SearchLists(const LeftBlock& block, Rooms* rooms);
   /// Counts the queries that a cap of the caller's kept from getting as many rows as there are.
@@ -55,10 +57,11 @@ class Executor {
   arrow::Result<Matches> Drain(Rooms* rooms, exec::NeighborHeaps* heaps,
                                const base::CancelToken& cancel);
   /// Reports the left rows done, and of the block at hand the part that its scan has done.
-  void TellProgress(bool last, double block_rows_done = 0);
+  void TellProgress(bool always, double block_rows_done = 0);
 
   std::shared_ptr<const JoinPlan> plan_;
   base::ProgressCallback progress_;
+  const PartCut cut_;
   base::MemoryBudget budget_;
   RunCounters counters_;
   const int64_t requests_before_;

@@ -6,6 +6,7 @@
 #include "join/explain.h"
 #include "join/plan.h"
 #include "join/right_side.h"
+#include "join/run_identity.h"
 #include "join/validate.h"
 
 namespace kinjo::join {
@@ -26,11 +27,20 @@ class PlannedJoin final : public KnnJoin {
 
   arrow::Result<std::unique_ptr<stream::ResultStream>> Run(
       base::CancelToken cancel, base::ProgressCallback progress) override {
+    return RunParts({}, std::move(cancel), std::move(progress));
+  }
+
+  arrow::Result<std::vector<tabular::Trait>> Identity() const override {
+    return IdentifyRun(*plan_);
+  }
+
+  arrow::Result<std::unique_ptr<stream::ResultStream>> RunParts(
+      PartCut cut, base::CancelToken cancel, base::ProgressCallback progress) override {
     std::lock_guard<std::mutex> lock(mutex_);
     if (executor_ != nullptr) {
       return base::MakeError(base::ErrorCode::kState, "this join has run already; make it again");
     }
-    executor_ = std::make_shared<Executor>(plan_, std::move(progress));
+    executor_ = std::make_shared<Executor>(plan_, std::move(progress), cut);
     // The producer keeps the executor, and with it the plan, alive beyond this object.
     return stream::ResultStream::Start(
         plan_->layout.schema,

@@ -24,6 +24,7 @@ struct JoinReport {
   std::string index_name;  ///< of the index path
   bool exact_distances = true;
   int64_t left_rows = 0;
+  int64_t resumed_rows = 0;  ///< left rows of parts that earlier runs finished; not in left_rows
   int64_t skipped_null_rows = 0;  ///< null left vectors
   int64_t skipped_non_finite_rows =
       0;                   ///< left vectors with NaN or an infinity (cosine: also zero vectors)
@@ -50,6 +51,12 @@ struct JoinReport {
   double filter_s = 0, rank_s = 0, probe_s = 0, refine_s = 0, exact_s = 0, take_s = 0, total_s = 0;
 };
 
+/// Which left rows a run joins, and where it cuts them.
+struct PartCut {
+  int64_t part_rows = 0;  ///< left rows of a part; 0 = all rows are one, and no end is marked
+  int64_t first_row = 0;  ///< rows before are skipped; a multiple of part_rows
+};
+
 /// Made once, run once. Make and Explain read no left row.
 class KnnJoin {
  public:
@@ -74,6 +81,12 @@ class KnnJoin {
   /// Starts the join.
   virtual arrow::Result<std::unique_ptr<stream::ResultStream>> Run(
       base::CancelToken cancel, base::ProgressCallback progress) = 0;
+  /// The same for the rows and in the parts of `cut`: behind the rows of each part comes an empty
+  /// batch. Rows that don't exist are no part, but of no rows at all there is one, empty.
+  virtual arrow::Result<std::unique_ptr<stream::ResultStream>> RunParts(
+      PartCut cut, base::CancelToken cancel, base::ProgressCallback progress) = 0;
+  /// What decides the answer, to be compared with that of another run (join/run_identity.h).
+  virtual arrow::Result<std::vector<tabular::Trait>> Identity() const = 0;
   /// What happened so far. Any thread.
   virtual JoinReport report() const = 0;
   /// The plan with what was measured; after the stream ended.

@@ -10,8 +10,9 @@
 
 namespace kinjo::join {
 
-arrow::Result<std::unique_ptr<LeftReader>> LeftReader::Open(const JoinPlan& plan) {
-  std::unique_ptr<LeftReader> reader(new LeftReader(plan));
+arrow::Result<std::unique_ptr<LeftReader>> LeftReader::Open(const JoinPlan& plan,
+                                                            int64_t part_rows) {
+  std::unique_ptr<LeftReader> reader(new LeftReader(plan, part_rows));
   std::vector<std::string> columns = plan.layout.left_columns;
   if (std::find(columns.begin(), columns.end(), plan.left_vector.root) == columns.end()) {
     columns.push_back(plan.left_vector.root);
@@ -36,13 +37,33 @@ arrow::Result<int64_t> LeftReader::CountFitting(int64_t rows, const LeftBlock& b
       base::Concat(plan_.left_vector.what, ": row ", next_row_, " has ", row_vectors, " vectors"));
 }
 
-arrow::Result<std::shared_ptr<arrow::RecordBatch>> LeftReader::NextSlice(int64_t rows,
-                                                                         const LeftBlock& block) {
+arrow::Status LeftReader::FillPending() {
   while (pending_ == nullptr || pending_offset_ >= pending_->num_rows()) {
     ARROW_ASSIGN_OR_RAISE(pending_, reader_->Next());
     pending_offset_ = 0;
-    if (pending_ == nullptr) return pending_;
+    if (pending_ == nullptr) break;
   }
+  return arrow::Status::OK();
+}
+
+arrow::Result<int64_t> LeftReader::Skip(int64_t rows, const base::CancelToken& cancel) {
+  const int64_t begin = next_row_;
+  while (next_row_ < begin + rows) {
+    ARROW_RETURN_NOT_OK(cancel.Check());
+    ARROW_RETURN_NOT_OK(FillPending());
+    if (pending_ == nullptr) break;
+    const int64_t left = begin + rows - next_row_;
+    const int64_t count = std::min(left, pending_->num_rows() - pending_offset_);
+    pending_offset_ += count;
+    next_row_ += count;
+  }
+  return next_row_ - begin;
+}
+
+arrow::Result<std::shared_ptr<arrow::RecordBatch>> LeftReader::NextSlice(int64_t rows,
+                                                                         const LeftBlock& block) {
+  ARROW_RETURN_NOT_OK(FillPending());
+  if (pending_ == nullptr) return pending_;
   int64_t count = std::min(rows, pending_->num_rows() - pending_offset_);
   if (plan_.left_vector.multivector) {
     ARROW_ASSIGN_OR_RAISE(count, CountFitting(count, block));
@@ -135,12 +156,13 @@ arrow::Status LeftReader::Next(LeftBlock* block) {
   *block = LeftBlock{};
   block->first_row = next_row_;
   block->queries.metric = block->lists.vectors.metric = plan_.metric();
+  int64_t rows_max = plan_.memory.block_rows;
+  if (part_rows_ > 0) rows_max = std::min(rows_max, part_rows_ - next_row_ % part_rows_);
   arrow::RecordBatchVector slices;
   int64_t bytes = 0;
   // Rows may be wider than their types tell: the bytes bound a block too.
-  while (block->num_rows < plan_.memory.block_rows && bytes < plan_.memory.block_bytes) {
-    ARROW_ASSIGN_OR_RAISE(const auto slice,
-                          NextSlice(plan_.memory.block_rows - block->num_rows, *block));
+  while (block->num_rows < rows_max && bytes < plan_.memory.block_bytes) {
+    ARROW_ASSIGN_OR_RAISE(const auto slice, NextSlice(rows_max - block->num_rows, *block));
     if (slice == nullptr) break;
     ARROW_ASSIGN_OR_RAISE(const auto vectors, ColumnAt(*slice, plan_.left_vector.name));
     ARROW_RETURN_NOT_OK(AddQueries(vectors, next_row_, block));

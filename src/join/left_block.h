@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "arrow/record_batch.h"
+#include "base/cancel_token.h"
 #include "base/error.h"
 #include "exec/query_lists.h"
 #include "exec/query_rows.h"
@@ -30,13 +31,21 @@ struct LeftBlock {
 /// Reads the left side once. One thread.
 class LeftReader {
  public:
-  static arrow::Result<std::unique_ptr<LeftReader>> Open(const JoinPlan& plan);
+  /// With `part_rows` > 0 no block crosses a multiple of that.
+  static arrow::Result<std::unique_ptr<LeftReader>> Open(const JoinPlan& plan,
+                                                         int64_t part_rows = 0);
 
+  /// Passes over rows, as many as there are; gives how many that was.
+  arrow::Result<int64_t> Skip(int64_t rows, const base::CancelToken& cancel);
   /// Fills the next block; num_rows = 0 at the end.
   arrow::Status Next(LeftBlock* block);
+  /// Rows read so far.
+  int64_t next_row() const { return next_row_; }
 
  private:
-  explicit LeftReader(const JoinPlan& plan) : plan_(plan) {}
+  LeftReader(const JoinPlan& plan, int64_t part_rows) : plan_(plan), part_rows_(part_rows) {}
+  /// Reads on until the batch at hand has rows left; it is null at the end.
+  arrow::Status FillPending();
   /// Cuts at most `rows` rows off the batch at hand; null at the end.
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> NextSlice(int64_t rows,
                                                                const LeftBlock& block);
@@ -52,6 +61,7 @@ class LeftReader {
                         std::vector<T>* values, LeftBlock* block);
 
   const JoinPlan& plan_;
+  const int64_t part_rows_;
   std::shared_ptr<arrow::RecordBatchReader> reader_;
   std::shared_ptr<arrow::RecordBatch> pending_;
   int64_t pending_offset_ = 0;

@@ -4,6 +4,7 @@
 
 #include "io/random_reader.h"
 #include "join/table_scan.h"
+#include "tabular/file_identity.h"
 
 namespace kinjo::join {
 
@@ -41,6 +42,9 @@ class DatasetSide final : public RightSide {
   arrow::Status RowIds(std::span<const uint64_t> addresses,
                        std::span<uint64_t> row_ids) const override {
     return dataset_->RowIds(addresses, row_ids);
+  }
+  arrow::Result<std::vector<tabular::Trait>> Identity() const override {
+    return tabular::IdentifyDataset(*dataset_);
   }
   int64_t requests() const override {
     return static_cast<int64_t>(dataset_->io_counters().requests.load());
@@ -82,6 +86,9 @@ class TableSide final : public RightSide {
                        std::span<uint64_t> row_ids) const override {
     std::copy(addresses.begin(), addresses.end(), row_ids.begin());
     return arrow::Status::OK();
+  }
+  arrow::Result<std::vector<tabular::Trait>> Identity() const override {
+    return source_->Identity();
   }
   int64_t requests() const override { return 0; }
   int64_t bytes_read() const override { return 0; }

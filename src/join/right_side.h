@@ -48,6 +48,9 @@ class RightSide {
   virtual arrow::Status RowIds(std::span<const uint64_t> addresses,
                                std::span<uint64_t> row_ids) const = 0;
 
+  /// What tells this side from others and from itself after a change (TableSource::Identity).
+  virtual arrow::Result<std::vector<tabular::Trait>> Identity() const = 0;
+
   /// Reads and bytes so far; zeros where they aren't counted.
   virtual int64_t requests() const = 0;
   virtual int64_t bytes_read() const = 0;

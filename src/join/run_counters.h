@@ -17,6 +17,8 @@ namespace kinjo::join {
 /// Counters of one run. Thread-safe.
 struct RunCounters {
   std::atomic<int64_t> left_rows{0};
+  std::atomic<int64_t> resumed_rows{0};
+  std::atomic<bool> finished{false};  ///< every left row is joined
   std::atomic<int64_t> skipped_null_rows{0};
   std::atomic<int64_t> skipped_non_finite_rows{0};
   std::atomic<int64_t> short_rows{0};
