@@ -60,7 +60,7 @@ typedef enum kinjo_error_code {
   KINJO_ERROR_NOT_SUPPORTED, /* well-formed, but not read by this build */
   KINJO_ERROR_CAPACITY,      /* the memory limit is too small */
   KINJO_ERROR_CANCELLED,     /* stopped on request */
-  KINJO_ERROR_CONFLICT,      /* another writer committed first */
+  KINJO_ERROR_CONFLICT,      /* another writer committed first, or is at work */
   KINJO_ERROR_REFUSED,       /* index "require", or the memory gate, said no */
   KINJO_ERROR_STATE,         /* used after close or cancel */
   KINJO_ERROR_INTERNAL       /* a bug of the library */
@@ -239,6 +239,8 @@ typedef struct kinjo_progress {
   int64_t done_rows;  /* left rows */
   int64_t total_rows; /* -1 while it isn't known */
   double elapsed_s;
+  double rows_per_s;  /* of this run: rows that an earlier run finished don't count */
+  double remaining_s; /* at this rate; -1 while it isn't known */
 } kinjo_progress;
 
 typedef void (*kinjo_progress_callback)(void* context, const kinjo_progress* progress);
@@ -247,7 +249,8 @@ typedef void (*kinjo_progress_callback)(void* context, const kinjo_progress* pro
 typedef struct kinjo_run_options {
   size_t struct_size;
   const kinjo_cancel* cancel;       /* may be NULL; may be freed while the work runs */
-  kinjo_progress_callback progress; /* may be NULL; a few times a second at most */
+  kinjo_progress_callback progress; /* may be NULL; when the run begins, then a few times a second
+                                     * at most, and when every left row is done */
   void* progress_context;
 } kinjo_run_options;
 
@@ -268,8 +271,9 @@ typedef struct kinjo_join_report {
   int64_t skipped_non_finite_rows; /* left vectors with a NaN or an infinity; cosine: zero too */
   int64_t short_rows;              /* left rows with fewer than k matches */
   double total_s;
-  int64_t capped_rows; /* of the short rows, those cut by nprobes, maximum_nprobes, fast_search or
-                          distance_range */
+  int64_t capped_rows;  /* of the short rows, those cut by nprobes, maximum_nprobes, fast_search or
+                           distance_range */
+  int64_t resumed_rows; /* left rows that earlier runs had finished; not in left_rows */
 } kinjo_join_report;
 
 /* Reads no left row. `right_uri` is a Lance dataset, else a Parquet or Arrow file, folder or glob.
@@ -351,6 +355,44 @@ KINJO_EXPORT bool kinjo_join_write(kinjo_join* join, const char* path,
                                    const kinjo_sink_options* sink_options,
                                    const kinjo_run_options* run_options, int64_t* rows_written,
                                    kinjo_error** error);
+
+/* ---- Long joins: a folder of parts, continued after a crash -------------------------------- */
+
+typedef struct kinjo_parts_options {
+  size_t struct_size;
+  const char* format;      /* NULL: "parquet"; also arrow, csv, jsonl */
+  const char* compression; /* as in kinjo_sink_options */
+  int64_t row_group_rows;  /* as in kinjo_sink_options */
+  int64_t part_rows; /* left rows of a part; KINJO_UNSET: as the folder was begun, else 65536 */
+} kinjo_parts_options;
+
+KINJO_EXPORT void kinjo_parts_options_init(kinjo_parts_options* options, size_t struct_size);
+/* Judges the options alone, before any file is touched. kinjo_join_write_parts does this too. */
+KINJO_EXPORT bool kinjo_parts_options_check(const char* folder, const kinjo_parts_options* options,
+                                            kinjo_error** error);
+
+/* What a folder of parts holds. */
+typedef struct kinjo_parts_info {
+  size_t struct_size;   /* set by the caller; only that much is filled */
+  bool finished;        /* every left row is in a part */
+  int64_t parts;        /* finished parts */
+  int64_t parts_before; /* of these, those of earlier runs */
+  int64_t left_rows;    /* of the finished parts */
+  int64_t rows;         /* result rows of the finished parts */
+} kinjo_parts_info;
+
+/* Runs the join into the files part-00000.parquet, part-00001.parquet, ... of a local folder, which
+ * is made if need be, and keeps a journal beside them. Each part is whole or not there. When a run
+ * was killed, cancelled or failed, the same call on a join made of the same sides and options goes
+ * on with the parts that are missing; of a finished folder nothing is done. The files are the same
+ * whether the run was interrupted or not. Refused: other sides or options (`invalid`, with what
+ * differs; threads and memory limit may change), a folder with other files, a left side that is
+ * read once, and a folder that another process is writing (`conflict`). `info` may be NULL, and is
+ * filled on failure too. */
+KINJO_EXPORT bool kinjo_join_write_parts(kinjo_join* join, const char* folder,
+                                         const kinjo_parts_options* parts_options,
+                                         const kinjo_run_options* run_options,
+                                         kinjo_parts_info* info, kinjo_error** error);
 
 #ifdef __cplusplus
 }

@@ -359,6 +359,14 @@ struct SinkOptions {
   bool overwrite = true;
 };
 
+/// kinjo_parts_options with C++ types.
+struct PartsOptions {
+  std::string format;  ///< "": parquet
+  std::string compression;
+  std::optional<int64_t> row_group_rows;
+  std::optional<int64_t> part_rows;
+};
+
 /// The rows of a running join.
 class Stream {
  public:
@@ -457,6 +465,26 @@ class Join {
       return kinjo_join_write(handle_.get(), path.c_str(), &raw_sink, &raw, rows, error);
     });
   }
+  /// Judges where and how parts shall be written, alone.
+  static Result<void> CheckParts(const std::string& folder, const PartsOptions& parts) {
+    const kinjo_parts_options raw = Raw(parts);
+    kinjo_error* error = nullptr;
+    if (!kinjo_parts_options_check(folder.c_str(), &raw, &error)) return Error::Take(error);
+    return {};
+  }
+  /// Runs the join into a folder of parts, or goes on where an earlier run ended
+  /// (kinjo_join_write_parts). `info` may be null; it is filled on failure too.
+  Result<void> WriteParts(const std::string& folder, const PartsOptions& parts = {},
+                          const RunOptions& options = {}, kinjo_parts_info* info = nullptr) {
+    const kinjo_parts_options raw_parts = Raw(parts);
+    const kinjo_run_options raw = Raw(options);
+    if (info != nullptr) info->struct_size = sizeof(*info);
+    kinjo_error* error = nullptr;
+    if (!kinjo_join_write_parts(handle_.get(), folder.c_str(), &raw_parts, &raw, info, &error)) {
+      return Error::Take(error);
+    }
+    return {};
+  }
   /// Any thread.
   Result<kinjo_join_report> Report() const {
     return detail::Filled<kinjo_join_report>([&](auto* report, kinjo_error** error) {
@@ -498,6 +526,17 @@ class Join {
     raw.compression = detail::OrNull(sink.compression);
     raw.row_group_rows = detail::OrUnset(sink.row_group_rows);
     raw.overwrite = sink.overwrite;
+    return raw;
+  }
+
+  // Borrows from `parts`.
+  static kinjo_parts_options Raw(const PartsOptions& parts) {
+    kinjo_parts_options raw;
+    kinjo_parts_options_init(&raw, sizeof(raw));
+    raw.format = detail::OrNull(parts.format);
+    raw.compression = detail::OrNull(parts.compression);
+    raw.row_group_rows = detail::OrUnset(parts.row_group_rows);
+    raw.part_rows = detail::OrUnset(parts.part_rows);
     return raw;
   }
 

@@ -185,6 +185,7 @@ std::string DescribeReport(const join::JoinReport& report) {
                {"metric", report.metric},
                {"exact_distances", report.exact_distances},
                {"left_rows", report.left_rows},
+               {"resumed_rows", report.resumed_rows},
                {"result_rows", report.result_rows},
                {"skipped_null_rows", report.skipped_null_rows},
                {"skipped_non_finite_rows", report.skipped_non_finite_rows},

@@ -105,6 +105,7 @@ bool kinjo_join_get_report(const kinjo_join* join, kinjo_join_report* report, ki
     filled.short_rows = counts.short_rows;
     filled.total_s = counts.total_s;
     filled.capped_rows = counts.capped_rows;
+    filled.resumed_rows = counts.resumed_rows;
     return FillStruct(filled, "kinjo_join_report", report);
   });
 }

@@ -123,8 +123,8 @@ arrow::Result<RunControl> ToRunControl(const kinjo_run_options* options) {
   if (given.progress != nullptr) {
     control.progress = [report = given.progress,
                         context = given.progress_context](const base::Progress& progress) {
-      const kinjo_progress shown{sizeof(kinjo_progress), progress.done_rows, progress.total_rows,
-                                 progress.elapsed_s};
+      const kinjo_progress shown{sizeof(kinjo_progress), progress.done_rows,  progress.total_rows,
+                                 progress.elapsed_s,     progress.rows_per_s, progress.remaining_s};
       report(context, &shown);
     };
   }

@@ -15,6 +15,13 @@ inline std::optional<int64_t> OptionalNumber(int64_t number) {
   return number;
 }
 
+/// Nothing for KINJO_UNSET. Counts begin at 1.
+inline arrow::Result<std::optional<int64_t>> OptionalCount(const char* name, int64_t number) {
+  if (number == KINJO_UNSET) return std::nullopt;
+  if (number < 1) return base::Invalid(name, " is ", number, "; it must be at least 1");
+  return number;
+}
+
 /// Nothing for KINJO_UNSET. Versions count from 1.
 inline arrow::Result<std::optional<uint64_t>> OptionalVersion(const char* name, int64_t number) {
   if (number == KINJO_UNSET) return std::nullopt;

@@ -1,5 +1,6 @@
 // A join written to a file or to standard output.
 #include "capi/join_options.h"
+#include "capi/optional_number.h"
 #include "capi/wall.h"
 #include "join/knn_join.h"
 #include "tabular/table_sink.h"
@@ -18,13 +19,8 @@ arrow::Result<kinjo::tabular::SinkOptions> ToSinkOptions(const kinjo_sink_option
   kinjo::tabular::SinkOptions sink;
   sink.format = TextOf(given.format);
   sink.compression = TextOf(given.compression);
-  if (given.row_group_rows != KINJO_UNSET) {
-    if (given.row_group_rows < 1) {
-      return kinjo::base::Invalid("row_group_rows is ", given.row_group_rows,
-                                  "; it must be at least 1");
-    }
-    sink.row_group_rows = given.row_group_rows;
-  }
+  ARROW_ASSIGN_OR_RAISE(const auto rows, OptionalCount("row_group_rows", given.row_group_rows));
+  sink.row_group_rows = rows.value_or(sink.row_group_rows);
   sink.overwrite = given.overwrite;
   return sink;
 }
