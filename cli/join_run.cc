@@ -6,6 +6,7 @@
 #include "figures.h"
 #include "interrupt.h"
 #include "outcome.h"
+#include "parts_run.h"
 #include "progress.h"
 
 namespace kinjo::cli {
@@ -130,6 +131,18 @@ Result<void> WriteRows(Join* join, const Flags& flags, const std::string& output
   return {};
 }
 
+// Runs the join into the place that the flags name, "" being none.
+Result<void> RunRows(Join* join, const Flags& flags, const std::string& output,
+                     const RunOptions& run, kinjo_parts_info* parts) {
+  if (flags.resume) return join->WriteParts(output, PartsOf(flags), run, parts);
+  return output.empty() ? DropRows(join, run) : WriteRows(join, flags, output, run);
+}
+
+const char* StateOf(const Result<void>& done) {
+  if (done.ok()) return "done";
+  return done.error().code == KINJO_ERROR_CANCELLED ? "cancelled" : "failed";
+}
+
 // The plan goes where the rows don't.
 int TellAnalysis(const char* command, const Join& join, const std::string& output) {
   Result<std::string> plan = join.Analyze();
@@ -159,6 +172,9 @@ int CheckWords(const char* command, const Flags& flags) {
   if (flags.right_version && flags.right_version->empty()) {
     return FailCommandLine(command, "--right-version is empty; give a version or a tag");
   }
+  if (const std::string wrong = WrongParts(flags); !wrong.empty()) {
+    return FailCommandLine(command, wrong);
+  }
   const std::string progress = flags.progress.value_or("auto");
   if (progress != "auto" && progress != "json" && progress != "none") {
     return FailCommandLine(command,
@@ -184,7 +200,8 @@ int RunRequest(const RunWords& words, const Flags& flags,
   const bool drops_rows = flags.analyze && !flags.output;
   const std::string output = flags.output.value_or(drops_rows ? "" : kStandardOutput);
   if (!drops_rows) {
-    const Result<void> checked = Join::CheckSink(output, SinkOf(flags, output));
+    const Result<void> checked = flags.resume ? Join::CheckParts(output, PartsOf(flags))
+                                              : Join::CheckSink(output, SinkOf(flags, output));
     if (!checked.ok()) return FailCommandLine(words.command, checked.error().message);
   }
   JoinRequest request = make();
@@ -198,10 +215,15 @@ int RunRequest(const RunWords& words, const Flags& flags,
   if (!cancel.ok()) return Fail(words.command, cancel.error());
   CancelOnSignal(&cancel.value());
   const RunOptions run{&cancel.value(), &show};
-  const Result<void> done =
-      drops_rows ? DropRows(&*request.join, run) : WriteRows(&*request.join, flags, output, run);
-  display.Clear();
-  if (!done.ok()) return Fail(words.command, done.error());
+  kinjo_parts_info parts{};
+  const Result<void> done = RunRows(&*request.join, flags, output, run, &parts);
+  display.End(StateOf(done));
+  if (!done.ok()) {
+    const int failed = Fail(words.command, done.error());
+    TellUnfinishedParts(output, parts);
+    return failed;
+  }
+  if (flags.resume && TellParts(flags, output, parts) && !flags.json) return kDone;
   if (flags.analyze) {
     const int failed = TellAnalysis(words.command, *request.join, output);
     if (failed != kDone) return failed;

@@ -28,12 +28,19 @@ bool TerminalIsUnicode() {
   return false;
 }
 
-std::string JsonLine(const kinjo_progress& progress) {
+std::string Seconds(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.3f", seconds);
+  return text;
+}
+
+std::string JsonLine(const kinjo_progress& progress, const char* state) {
   const std::string total = progress.total_rows < 0 ? "null" : std::to_string(progress.total_rows);
-  char elapsed[32];
-  std::snprintf(elapsed, sizeof(elapsed), "%.3f", progress.elapsed_s);
-  return "{\"done_rows\":" + std::to_string(progress.done_rows) + ",\"total_rows\":" + total +
-         ",\"elapsed_s\":" + elapsed + "}\n";
+  const std::string left = progress.remaining_s < 0 ? "null" : Seconds(progress.remaining_s);
+  return std::string("{\"state\":\"") + state +
+         "\",\"done_rows\":" + std::to_string(progress.done_rows) + ",\"total_rows\":" + total +
+         ",\"elapsed_s\":" + Seconds(progress.elapsed_s) +
+         ",\"rows_per_s\":" + Seconds(progress.rows_per_s) + ",\"remaining_s\":" + left + "}\n";
 }
 
 }  // namespace
@@ -42,12 +49,14 @@ ProgressDisplay::ProgressDisplay(ProgressKind kind) : kind_(kind), unicode_(Term
 
 void ProgressDisplay::Show(const kinjo_progress& progress) {
   if (kind_ == ProgressKind::kNone) return;
-  if (kind_ == ProgressKind::kJson) return Tell(JsonLine(progress));
+  last_ = progress;
+  if (kind_ == ProgressKind::kJson) return Tell(JsonLine(progress, "running"));
   Tell(kWipe + Line(progress));
   drawn_ = true;
 }
 
-void ProgressDisplay::Clear() {
+void ProgressDisplay::End(const char* state) {
+  if (kind_ == ProgressKind::kJson) return Tell(JsonLine(last_, state));
   if (drawn_) Tell(kWipe);
   drawn_ = false;
 }
@@ -67,17 +76,17 @@ std::string ProgressDisplay::Bar(double fraction) const {
 
 std::string ProgressDisplay::Line(const kinjo_progress& progress) const {
   const auto done = static_cast<double>(progress.done_rows);
-  const double rate = progress.elapsed_s > 0 ? done / progress.elapsed_s : 0;
   const std::string rows = Count(static_cast<uint64_t>(progress.done_rows));
-  const std::string speed = Count(static_cast<uint64_t>(std::llround(rate))) + " rows/s";
+  const std::string speed =
+      Count(static_cast<uint64_t>(std::llround(progress.rows_per_s))) + " rows/s";
   if (progress.total_rows <= 0) return "  " + rows + " rows  " + speed;
   const double fraction = done / static_cast<double>(progress.total_rows);
   char percent[16];
   std::snprintf(percent, sizeof(percent), " %3.0f %%  ", 100 * fraction);
   std::string line = "  " + Bar(fraction) + percent + rows + " of " +
                      Count(static_cast<uint64_t>(progress.total_rows)) + " rows  " + speed;
-  if (rate > 0 && progress.done_rows < progress.total_rows) {
-    line += "  " + Duration((static_cast<double>(progress.total_rows) - done) / rate) + " left";
+  if (progress.remaining_s >= 0 && progress.done_rows < progress.total_rows) {
+    line += "  " + Duration(progress.remaining_s) + " left";
   }
   return line;
 }

@@ -16,8 +16,9 @@ class ProgressDisplay {
   explicit ProgressDisplay(ProgressKind kind);
 
   void Show(const kinjo_progress& progress);
-  /// Wipes the bar, so that what comes next begins on a clean line.
-  void Clear();
+  /// The last of it: wipes the bar, so that what comes next begins on a clean line; programs get a
+  /// last object with `state`, the word for how the run ended.
+  void End(const char* state);
 
  private:
   std::string Bar(double fraction) const;
@@ -26,6 +27,7 @@ class ProgressDisplay {
   const ProgressKind kind_;
   const bool unicode_;
   bool drawn_ = false;
+  kinjo_progress last_{};
 };
 
 }  // namespace kinjo::cli
