@@ -98,6 +98,11 @@ std::string ReadList(const std::string& text, List* value) {
   }
 }
 
+std::string ReadColumn(const std::string& text, Column* value) {
+  *value = text;
+  return "";
+}
+
 std::string ReadSwitch(const std::string&, Switch* value) {
   *value = true;
   return "";

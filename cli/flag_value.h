@@ -20,6 +20,7 @@ std::string ReadBytes(const std::string& text, Bytes* value);
 std::string ReadRange(const std::string& text, Range* value);
 /// Names separated by commas; an empty text is a list of none.
 std::string ReadList(const std::string& text, List* value);
+std::string ReadColumn(const std::string& text, Column* value);
 std::string ReadSwitch(const std::string& text, Switch* value);
 
 }  // namespace kinjo::cli

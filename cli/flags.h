@@ -33,6 +33,7 @@ using Decimal = std::optional<double>;
 using Bytes = std::optional<int64_t>;
 using Range = std::optional<std::pair<float, float>>;
 using List = std::optional<std::vector<std::string>>;
+using Column = std::optional<std::string>;  ///< "" where the flag is given without a value
 using Switch = bool;
 
 /// What was given. Nothing here is a default: those are the library's.
@@ -50,6 +51,7 @@ struct FlagRow {
   unsigned commands;
   const char* help;
   bool is_switch;
+  bool may_lack_value;  ///< then it is typed as --flag or --flag=value
   /// Reads `text` into its member. Gives what is wrong with the text, or "".
   std::string (*read)(Flags* flags, const std::string& text);
 };

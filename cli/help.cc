@@ -31,7 +31,11 @@ std::string NamesAndValue(const FlagRow& row) {
   if (names[0] != '-') return std::string("  ") + row.value;
   const size_t comma = names.find(',');
   names = comma == std::string::npos ? "    " + names : names.insert(comma + 1, " ");
-  if (row.value[0] != '\0') names += std::string(" ") + row.value;
+  if (row.may_lack_value) {
+    names += std::string("[=") + row.value + "]";
+  } else if (row.value[0] != '\0') {
+    names += std::string(" ") + row.value;
+  }
   return "  " + names;
 }
 

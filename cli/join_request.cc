@@ -46,6 +46,8 @@ JoinOptions OptionsOf(const Flags& flags) {
   options.memory_limit_bytes = flags.memory_limit;
   options.threads = flags.threads;
   options.where = flags.where.value_or("");
+  options.by = flags.by;
+  options.exclude_self = flags.exclude_self;
   options.ef = flags.ef;
   options.search_effort = flags.search_effort;
   options.approx_mode = flags.approx_mode.value_or(options.approx_mode);

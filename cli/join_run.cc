@@ -67,6 +67,10 @@ std::string Remarks(const RunWords& words, const kinjo_join_report& report, cons
     if (odd > 0) text += Count(odd) + " with a NaN, infinite or zero vector";
     text += ")";
   }
+  if (report.duplicate_rows > 0) {
+    text += "; " + CountedLeft(words, static_cast<uint64_t>(report.duplicate_rows)) +
+            " answered with an equal one";
+  }
   if (report.short_rows > 0) {
     text += "; " + CountedLeft(words, static_cast<uint64_t>(report.short_rows)) +
             " with fewer than k matches";

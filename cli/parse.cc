@@ -11,11 +11,23 @@ namespace {
 // Every option as text first: what a text means is the table's business (FlagRow::read).
 using Texts = std::map<const FlagRow*, std::string>;
 
+// What the parser takes for the value that isn't there.
+constexpr const char* kNoValue = "\x01";
+
 void AddFlags(const CommandRow& command, CLI::App* app, Texts* texts) {
   for (const FlagRow& row : FlagTable()) {
     if ((row.commands & command.command) == 0) continue;
     if (row.is_switch) {
       app->add_flag_function(row.names, [&row, texts](int64_t) { (*texts)[&row] = ""; });
+    } else if (row.may_lack_value) {
+      // A flag, so that it doesn't take the next word for its value.
+      app->add_flag(std::string(row.names) + "{" + kNoValue + "}")
+          ->each([&row, texts](const std::string& text) {
+            const std::string value = text == kNoValue ? "" : text;
+            if (!texts->emplace(&row, value).second) {
+              throw CLI::ArgumentMismatch(std::string(row.names) + ": received twice");
+            }
+          });
     } else {
       app->add_option_function<std::string>(
           row.names, [&row, texts](const std::string& text) { (*texts)[&row] = text; });

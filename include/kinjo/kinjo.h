@@ -228,6 +228,12 @@ typedef struct kinjo_join_options {
   const char* approx_mode;    /* "fast", "normal" (also NULL) or "accurate", as Lance has them for
                                * IVF_RQ; all are scored with exact sums */
   const char* right_tag; /* of the right dataset's version, instead of its number; NULL: none */
+  const char* const* by; /* key columns, "a" or "left:right": a left row finds right rows with equal
+                          * keys only; NULL: all */
+  size_t num_by;
+  const char* exclude_self; /* drop the right row that the left row is: the key column that tells,
+                             * "a" or "left:right", or "", the same row of the same table; NULL:
+                             * keep it */
 } kinjo_join_options;
 
 KINJO_EXPORT void kinjo_join_options_init(kinjo_join_options* options, size_t struct_size);
@@ -274,6 +280,7 @@ typedef struct kinjo_join_report {
   int64_t capped_rows;  /* of the short rows, those cut by nprobes, maximum_nprobes, fast_search or
                            distance_range */
   int64_t resumed_rows; /* left rows that earlier runs had finished; not in left_rows */
+  int64_t duplicate_rows; /* left rows answered by an equal one of their block */
 } kinjo_join_report;
 
 /* Reads no left row. `right_uri` is a Lance dataset, else a Parquet or Arrow file, folder or glob.

@@ -341,6 +341,8 @@ struct JoinOptions {
   std::optional<double> search_effort;
   std::string approx_mode = "normal";
   std::string right_tag;
+  std::optional<std::vector<std::string>> by;
+  std::optional<std::string> exclude_self;  ///< "": the same row of the same table
 };
 
 /// Must not throw: it is called through C.
@@ -592,6 +594,10 @@ class Join {
     if (options.search_effort) raw.search_effort = *options.search_effort;
     raw.approx_mode = options.approx_mode.c_str();
     raw.right_tag = detail::OrNull(options.right_tag);
+    const std::vector<const char*> by = detail::Pointers(options.by);
+    if (options.by) raw.by = by.data();
+    raw.num_by = by.size() - 1;
+    if (options.exclude_self) raw.exclude_self = options.exclude_self->c_str();
     return call(raw);
   }
 

@@ -84,6 +84,8 @@ const std::map<std::string, Setter>& Setters() {
       {"memory_limit_bytes", SetOptional(&O::memory_limit_bytes)},
       {"threads", SetOptional(&O::threads)},
       {"where", Set(&O::where)},
+      {"by", Set(&O::by)},
+      {"exclude_self", Set(&O::exclude_self)},
       {"ef", SetOptional(&O::ef)},
       {"search_effort", SetOptional(&O::search_effort)},
       {"approx_mode", Set(&O::approx_mode)},

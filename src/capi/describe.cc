@@ -189,6 +189,7 @@ std::string DescribeReport(const join::JoinReport& report) {
                {"result_rows", report.result_rows},
                {"skipped_null_rows", report.skipped_null_rows},
                {"skipped_non_finite_rows", report.skipped_non_finite_rows},
+               {"duplicate_rows", report.duplicate_rows},
                {"short_rows", report.short_rows},
                {"capped_rows", report.capped_rows},
                {"partitions_ranked", report.partitions_ranked},

@@ -106,6 +106,7 @@ bool kinjo_join_get_report(const kinjo_join* join, kinjo_join_report* report, ki
     filled.total_s = counts.total_s;
     filled.capped_rows = counts.capped_rows;
     filled.resumed_rows = counts.resumed_rows;
+    filled.duplicate_rows = counts.duplicate_rows;
     return FillStruct(filled, "kinjo_join_report", report);
   });
 }

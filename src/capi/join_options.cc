@@ -112,6 +112,9 @@ arrow::Result<join::JoinOptions> ToJoinOptions(const kinjo_join_options* options
   if (!std::isnan(given.search_effort)) result.search_effort = given.search_effort;
   ARROW_ASSIGN_OR_RAISE(result.approx_mode, ToApproxMode(TextOf(given.approx_mode)));
   result.right_tag = TextOf(given.right_tag);
+  ARROW_ASSIGN_OR_RAISE(auto by, ToNames("by", given.by, given.num_by));
+  if (by.has_value()) result.by = *std::move(by);
+  if (given.exclude_self != nullptr) result.exclude_self = given.exclude_self;
   return result;
 }
 

@@ -124,22 +124,42 @@ arrow::Result<std::shared_ptr<const LoadedPartition>> AnnIvfBatch::Load(int64_t 
   return loaded;
 }
 
-void AnnIvfBatch::Decode(int64_t partition, const LoadedPartition& loaded, size_t num_queries,
-                         index::DecodedPartition* decoded) {
-  matching_rows_[partition] = loaded.live_rows;
-  if (loaded.is_skipped || SearchesGraph(loaded)) return;
-  decoded->make_codes = num_queries >= kQueriesForCodes;
-  source_.segment->Decode(partition, loaded.stored, loaded.addresses, dataset::kDeadRow, decoded);
-  matching_rows_[partition] = static_cast<int64_t>(decoded->addresses.size());
+int64_t AnnIvfBatch::Decode(const PartitionVisit& visit, size_t num_queries,
+                            const NeighborHeaps& heaps, index::DecodedPartition* decoded,
+                            std::vector<ExcludedRow>* excluded) const {
+  excluded->clear();
+  if (visit.live_rows == 0) return 0;
+  const LoadedPartition& loaded = *visit.loaded;
+  const bool graph = SearchesGraph(loaded, visit.live_rows);
+  if (!graph) {
+    decoded->make_codes = num_queries >= kQueriesForCodes;
+    source_.segment->Decode(visit.partition, loaded.stored, visit.addresses, dataset::kDeadRow,
+                            decoded);
+  }
+  if (heaps.eligibility() != nullptr) {
+    *excluded = heaps.eligibility()->FindExcluded(
+        graph ? visit.addresses : std::span<const uint64_t>(decoded->addresses));
+  }
+  return graph ? visit.live_rows : static_cast<int64_t>(decoded->addresses.size());
+}
+
+void AnnIvfBatch::CountMet(const PartitionVisit& visit, int64_t rows, NeighborHeaps* heaps) {
+  for (const uint32_t id : visit.query_ids) {
+    const auto excluded =
+        visit.excluded.empty()
+            ? 0
+            : static_cast<int64_t>(heaps->eligibility()->ExcludedFor(id, visit.excluded).size());
+    heaps->CountMet(id, rows - excluded);
+  }
 }
 
 arrow::Status AnnIvfBatch::Visit(const PartitionVisit& visit,
                                  const index::DecodedPartition& decoded, BatchWorker* worker,
                                  NeighborHeaps* heaps) {
   arrow::Result<int64_t> comparisons = 0;
-  if (visit.loaded->is_skipped) {
+  if (visit.live_rows == 0) {
     // `decoded` holds another partition.
-  } else if (SearchesGraph(*visit.loaded)) {
+  } else if (SearchesGraph(*visit.loaded, visit.live_rows)) {
     comparisons = ScanGraph(visit, source_.ef, cancel_, &worker->graph, heaps);
   } else if (source_.segment->metric() == kernels::Metric::kHamming) {
     comparisons = ScanHamming(*visit.queries, visit.query_ids, decoded, cancel_, heaps);
@@ -190,6 +210,46 @@ arrow::Result<int64_t> AnnIvfBatch::ScanRows(const PartitionVisit& visit,
   return survivors;
 }
 
+arrow::Status AnnIvfBatch::VisitGroups(const PartitionVisit& visit, BatchWorker* worker,
+                                       NeighborHeaps* heaps) {
+  const size_t rows = visit.addresses.size();
+  std::vector<uint32_t> groups(rows);
+  heaps->groups()->Of(visit.addresses, groups);
+  worker->group_rows.clear();
+  for (size_t row = 0; row < rows; ++row) {
+    if (visit.addresses[row] == dataset::kDeadRow || groups[row] == RowGroups::kNone) continue;
+    worker->group_rows.emplace_back(groups[row], static_cast<uint32_t>(row));
+  }
+  std::sort(worker->group_rows.begin(), worker->group_rows.end());
+  worker->group_addresses.assign(rows, dataset::kDeadRow);
+  const std::vector<uint32_t>& group_of = heaps->eligibility()->group;
+  for (std::span<const uint32_t> rest = visit.query_ids; !rest.empty();) {
+    ARROW_RETURN_NOT_OK(cancel_.Check());
+    const uint32_t group = group_of[rest.front()];
+    size_t count = 1;
+    while (count < rest.size() && group_of[rest[count]] == group) ++count;
+    PartitionVisit part = visit;
+    part.query_ids = rest.first(count);
+    rest = rest.subspan(count);
+    const auto first = std::lower_bound(worker->group_rows.begin(), worker->group_rows.end(),
+                                        std::pair(group, uint32_t{0}));
+    auto last = first;
+    for (; last != worker->group_rows.end() && last->first == group; ++last) {
+      worker->group_addresses[last->second] = visit.addresses[last->second];
+    }
+    part.addresses = worker->group_addresses;
+    part.live_rows = last - first;
+    const int64_t matching = Decode(part, count, *heaps, &worker->decoded, &worker->excluded);
+    part.excluded = worker->excluded;
+    CountMet(part, matching, heaps);
+    ARROW_RETURN_NOT_OK(Visit(part, worker->decoded, worker, heaps));
+    for (auto row = first; row != last; ++row) {
+      worker->group_addresses[row->second] = dataset::kDeadRow;
+    }
+  }
+  return arrow::Status::OK();
+}
+
 arrow::Status AnnIvfBatch::ScanByPartition(const index::QueryBlock& queries,
                                            const ProbeList& probes, NeighborHeaps* heaps) {
   const auto items = static_cast<int64_t>(probes.partitions.size());
@@ -198,40 +258,60 @@ arrow::Status AnnIvfBatch::ScanByPartition(const index::QueryBlock& queries,
     const int64_t partition = probes.partitions[item];
     ARROW_ASSIGN_OR_RAISE(const auto loaded, Load(partition));
     BatchWorker& worker = (*workers_)[id];
-    const PartitionVisit visit{.segment = source_.segment.get(),
-                               .partition = partition,
-                               .loaded = loaded.get(),
-                               .queries = &queries,
-                               .query_ids = probes.queries_of(item)};
+    PartitionVisit visit{.segment = source_.segment.get(),
+                         .partition = partition,
+                         .loaded = loaded.get(),
+                         .queries = &queries,
+                         .query_ids = probes.queries_of(item),
+                         .addresses = loaded->addresses,
+                         .live_rows = loaded->live_rows};
     ARROW_RETURN_NOT_OK(cancel_.Check());
-    Decode(partition, *loaded, visit.query_ids.size(), &worker.decoded);
+    if (heaps->groups() != nullptr) return VisitGroups(visit, &worker, heaps);
+    matching_rows_[partition] =
+        Decode(visit, visit.query_ids.size(), *heaps, &worker.decoded, &worker.excluded);
+    visit.excluded = worker.excluded;
+    CountMet(visit, matching_rows_[partition], heaps);
     return Visit(visit, worker.decoded, &worker, heaps);
   });
 }
 
 arrow::Status AnnIvfBatch::ScanByQuery(const index::QueryBlock& queries, const ProbeList& probes,
                                        NeighborHeaps* heaps) {
-  // Decoded once, by the calling thread, and read by all.
-  index::DecodedPartition& decoded = (*workers_)[0].decoded;
+  // Decoded once, by the calling thread, and read by all; of a group by who scans it.
+  BatchWorker& shared = (*workers_)[0];
+  const bool by_group = heaps->groups() != nullptr;
+  std::vector<ExcludedRow> excluded;
   for (size_t i = 0; i < probes.partitions.size(); ++i) {
     ARROW_RETURN_NOT_OK(cancel_.Check());
     counters_->partitions_started.fetch_add(1, std::memory_order_relaxed);
     const int64_t partition = probes.partitions[i];
     ARROW_ASSIGN_OR_RAISE(const auto loaded, Load(partition));
-    const std::span<const uint32_t> ids = probes.queries_of(i);
+    PartitionVisit whole{.segment = source_.segment.get(),
+                         .partition = partition,
+                         .loaded = loaded.get(),
+                         .queries = &queries,
+                         .query_ids = probes.queries_of(i),
+                         .addresses = loaded->addresses,
+                         .live_rows = loaded->live_rows};
     ARROW_RETURN_NOT_OK(cancel_.Check());
-    Decode(partition, *loaded, ids.size(), &decoded);
-    const int64_t tile_queries = SearchesGraph(*loaded) ? kGraphQueries : kTileQueries;
-    const int64_t tiles = (static_cast<int64_t>(ids.size()) + tile_queries - 1) / tile_queries;
+    if (!by_group) {
+      matching_rows_[partition] =
+          Decode(whole, whole.query_ids.size(), *heaps, &shared.decoded, &excluded);
+      whole.excluded = excluded;
+      CountMet(whole, matching_rows_[partition], heaps);
+    }
+    const bool graph = SearchesGraph(*loaded, loaded->live_rows);
+    const int64_t tile_queries = graph && !by_group ? kGraphQueries : kTileQueries;
+    const auto num_queries = static_cast<int64_t>(whole.query_ids.size());
+    const int64_t tiles = (num_queries + tile_queries - 1) / tile_queries;
     ARROW_RETURN_NOT_OK(pool_->ParallelFor(tiles, cancel_, [&](int64_t tile, int id) {
       const auto first = static_cast<size_t>(tile * tile_queries);
-      const size_t count = std::min(static_cast<size_t>(tile_queries), ids.size() - first);
-      const PartitionVisit visit{.segment = source_.segment.get(),
-                                 .partition = partition,
-                                 .loaded = loaded.get(),
-                                 .queries = &queries,
-                                 .query_ids = ids.subspan(first, count)};
-      return Visit(visit, decoded, &(*workers_)[id], heaps);
+      PartitionVisit visit = whole;
+      visit.query_ids = whole.query_ids.subspan(
+          first, std::min(static_cast<size_t>(tile_queries), whole.query_ids.size() - first));
+      BatchWorker* worker = &(*workers_)[id];
+      if (by_group) return VisitGroups(visit, worker, heaps);
+      return Visit(visit, shared.decoded, worker, heaps);
     }));
   }
   return arrow::Status::OK();

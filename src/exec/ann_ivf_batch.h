@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/cancel_token.h"
@@ -52,6 +53,11 @@ struct BatchWorker {
   FilterScratch filter;
   index::DecodedPartition decoded;
   GraphScratch graph;
+  std::vector<ExcludedRow> excluded;
+  /// Of a partition whose queries are kept to groups: its live rows by group, and the addresses of
+  /// one group's rows among dead ones.
+  std::vector<std::pair<uint32_t, uint32_t>> group_rows;
+  std::vector<uint64_t> group_addresses;
 };
 
 /// One segment, ready for one probe list after another. Not thread-safe; spreads its own work.
@@ -70,7 +76,8 @@ class AnnIvfBatch {
   AnnIvfBatch(Source source, PartitionCache* cache, BatchCounters* counters, base::ThreadPool* pool,
               base::CancelToken cancel, std::vector<BatchWorker>* workers);
 
-  /// Scores every live row of every probed partition.
+  /// Scores every live row of every probed partition, or, where the heaps keep queries to groups,
+  /// those of the query's group, as a filter for that group would.
   arrow::Status Scan(const index::QueryBlock& queries, const ProbeList& probes,
                      NeighborHeaps* heaps);
 
@@ -79,7 +86,7 @@ class AnnIvfBatch {
     return SharesPartitions(num_partitions, threads) ? 1 : threads;
   }
 
-  /// Rows of a partition that were scored; it must have been scanned.
+  /// Rows of a partition that were scored; it must have been scanned, and not by group.
   int64_t matching_rows(int64_t partition) const { return matching_rows_[partition]; }
 
  private:
@@ -92,11 +99,15 @@ class AnnIvfBatch {
   arrow::Status ReadAddresses(int64_t partition, LoadedPartition* loaded) const;
   arrow::Status ReadRows(int64_t partition, LoadedPartition* loaded) const;
   arrow::Status NamePartition(int64_t partition, const arrow::Status& failed) const;
-  /// Counts the rows that may match, and decodes them unless a graph is searched.
-  void Decode(int64_t partition, const LoadedPartition& loaded, size_t num_queries,
-              index::DecodedPartition* decoded);
+  /// Decodes the rows that may match unless a graph is searched, and finds those that single
+  /// queries exclude. Gives how many may match.
+  int64_t Decode(const PartitionVisit& visit, size_t num_queries, const NeighborHeaps& heaps,
+                 index::DecodedPartition* decoded, std::vector<ExcludedRow>* excluded) const;
   arrow::Status Visit(const PartitionVisit& visit, const index::DecodedPartition& decoded,
                       BatchWorker* worker, NeighborHeaps* heaps);
+  /// Visits for one group of queries after another.
+  arrow::Status VisitGroups(const PartitionVisit& visit, BatchWorker* worker, NeighborHeaps* heaps);
+  static void CountMet(const PartitionVisit& visit, int64_t rows, NeighborHeaps* heaps);
   /// Scores the decoded rows; returns how many survived the filter.
   arrow::Result<int64_t> ScanRows(const PartitionVisit& visit,
                                   const index::DecodedPartition& decoded, BatchWorker* worker,

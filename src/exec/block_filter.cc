@@ -47,6 +47,13 @@ bool SetBounds(kernels::Metric metric, const QueryTile& tile, int64_t dim,
   return filling;
 }
 
+/// Leaves the hits on rows of the range; returns their number.
+int64_t DropForeign(const RowRange& range, kernels::Hit* hits, int64_t found) {
+  const auto* end = std::remove_if(hits, hits + found,
+                                   [&](const kernels::Hit& hit) { return !range.holds(hit.row); });
+  return end - hits;
+}
+
 void PushSurvivors(std::span<const kernels::Hit> hits, const QueryTile& tile, const RowRange& range,
                    const SurvivorScorer& scorer, NeighborHeaps* heaps, FilterScratch* scratch) {
   scratch->distances.resize(kScoredTogether);
@@ -67,6 +74,10 @@ int64_t FilterTile(kernels::Metric metric, const QueryTile& tile, const RowRange
                    const SurvivorScorer& scorer, NeighborHeaps* heaps, FilterScratch* scratch) {
   const int64_t dim = range.rows->dim();
   const int64_t longest = LongestChunk(tile.num_queries, dim, range.rows->codes().codes != nullptr);
+  const bool cuts_groups =
+      range.first_slot > range.first_group * kernels::kGroupRows ||
+      range.last_slot < std::min(range.rows->num_rows(),
+                                 (range.first_group + range.num_groups) * kernels::kGroupRows);
   int64_t survivors = 0;
   // The rows that gave the first bound make the first chunk.
   int64_t chunk = SeedThresholds(metric, tile, range, heaps, scratch);
@@ -88,7 +99,8 @@ int64_t FilterTile(kernels::Metric metric, const QueryTile& tile, const RowRange
                                   .bounds = scratch->bounds.data(),
                                   .num_queries = tile.num_queries,
                                   .codes = range.rows->codes()};
-    const int64_t found = kernels::ScanBlock(scan, scratch->hits.get());
+    int64_t found = kernels::ScanBlock(scan, scratch->hits.get());
+    if (cuts_groups) found = DropForeign(range, scratch->hits.get(), found);
     PushSurvivors({scratch->hits.get(), static_cast<size_t>(found)}, tile, range, scorer, heaps,
                   scratch);
     survivors += found;

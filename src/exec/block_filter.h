@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -28,12 +29,17 @@ struct QueryTile {
   const uint32_t* query_ids = nullptr;  ///< number of each query in its block
 };
 
-/// The rows to scan: groups [first_group, first_group + num_groups).
+/// The rows to scan: groups [first_group, first_group + num_groups), and of these the slots
+/// [first_slot, last_slot) only.
 struct RowRange {
   const kernels::GroupedRows* rows = nullptr;
   const uint64_t* addresses = nullptr;  ///< of each slot
   int64_t first_group = 0;
   int64_t num_groups = 0;
+  int64_t first_slot = 0;
+  int64_t last_slot = std::numeric_limits<int64_t>::max();
+
+  bool holds(int64_t slot) const { return first_slot <= slot && slot < last_slot; }
 };
 
 /// Gives survivors their canonical distance. Called once a chunk, never once a row.

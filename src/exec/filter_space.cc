@@ -1,5 +1,6 @@
 #include "exec/filter_space.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -89,15 +90,49 @@ void RowBlock::Fill(const FilterSpace& space, ExactRows rows,
   exact_ = std::move(rows);
   addresses_.clear();
   row_of_slot_.clear();
+  group_of_slot_.clear();
   for (int64_t i = 0; i < exact_.num_rows(); ++i) {
     if (!exact_.can_match(i)) continue;
     addresses_.push_back(addresses[i]);
     row_of_slot_.push_back(static_cast<uint32_t>(i));
   }
+  StoreRows(space);
+}
+
+void RowBlock::FillByGroup(const FilterSpace& space, ExactRows rows,
+                           const std::vector<uint64_t>& addresses, const RowGroups& groups,
+                           std::span<const uint32_t> wanted) {
+  exact_ = std::move(rows);
+  addresses_.clear();
+  row_of_slot_.clear();
+  group_of_slot_.clear();
+  std::vector<uint32_t> group(addresses.size());
+  groups.Of(addresses, group);
+  for (int64_t i = 0; i < exact_.num_rows(); ++i) {
+    if (!exact_.can_match(i) || !std::binary_search(wanted.begin(), wanted.end(), group[i])) {
+      continue;
+    }
+    row_of_slot_.push_back(static_cast<uint32_t>(i));
+  }
+  std::stable_sort(row_of_slot_.begin(), row_of_slot_.end(),
+                   [&](uint32_t a, uint32_t b) { return group[a] < group[b]; });
+  for (const uint32_t row : row_of_slot_) {
+    addresses_.push_back(addresses[row]);
+    group_of_slot_.push_back(group[row]);
+  }
+  StoreRows(space);
+}
+
+std::pair<int64_t, int64_t> RowBlock::slots_of(uint32_t group) const {
+  const auto [first, last] = std::equal_range(group_of_slot_.begin(), group_of_slot_.end(), group);
+  return {first - group_of_slot_.begin(), last - group_of_slot_.begin()};
+}
+
+void RowBlock::StoreRows(const FilterSpace& space) {
   if (space.metric == kernels::Metric::kHamming) return;
   unit_.resize(static_cast<size_t>(space.dim));
   grouped_.Reset(num_rows(), space.dim, /*with_codes=*/true);
-  const bool whole = num_rows() == exact_.num_rows();
+  const bool whole = num_rows() == exact_.num_rows() && group_of_slot_.empty();
   if (whole && exact_.is_float() && space.metric != kernels::Metric::kCosine && num_rows() > 0) {
     const float* centre = space.centre.empty() ? nullptr : space.centre.data();
     grouped_.SetRows(0, num_rows(), exact_.float_row(0), centre,

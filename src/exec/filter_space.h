@@ -3,10 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "exec/exact_rows.h"
 #include "exec/query_rows.h"
+#include "exec/row_groups.h"
 #include "kernels/block_scan.h"
 #include "kernels/metric.h"
 
@@ -41,9 +44,16 @@ class RowBlock {
   /// `addresses` belong to all rows of `rows`.
   void Fill(const FilterSpace& space, ExactRows rows, const std::vector<uint64_t>& addresses);
 
+  /// The same for the rows of some groups alone (`wanted`, rising, each once), one group after
+  /// another.
+  void FillByGroup(const FilterSpace& space, ExactRows rows, const std::vector<uint64_t>& addresses,
+                   const RowGroups& groups, std::span<const uint32_t> wanted);
+
   const ExactRows& exact() const { return exact_; }
   const kernels::GroupedRows& grouped() const { return grouped_; }
-  const uint64_t* addresses() const { return addresses_.data(); }
+  const std::vector<uint64_t>& addresses() const { return addresses_; }
+  /// The slots [first, last) of a group; after FillByGroup.
+  std::pair<int64_t, int64_t> slots_of(uint32_t group) const;
   /// Rows that can match.
   int64_t num_rows() const { return static_cast<int64_t>(addresses_.size()); }
   /// Which row of exact() lies in `slot`.
@@ -51,11 +61,13 @@ class RowBlock {
 
  private:
   void StoreRow(const FilterSpace& space, int64_t slot);
+  void StoreRows(const FilterSpace& space);
 
   ExactRows exact_;
   kernels::GroupedRows grouped_;
   std::vector<uint64_t> addresses_;
   std::vector<uint32_t> row_of_slot_;
+  std::vector<uint32_t> group_of_slot_;  // rising; after FillByGroup
   std::vector<double> unit_;
 };
 

@@ -24,9 +24,9 @@ std::unique_ptr<index::NodeScorer> MakeScorer(const PartitionVisit& visit, const
 
 }  // namespace
 
-bool SearchesGraph(const LoadedPartition& loaded) {
-  return loaded.graph.num_nodes > 0 && loaded.live_rows > 0 &&
-         loaded.live_rows >= static_cast<int64_t>(loaded.graph.num_nodes / 10);
+bool SearchesGraph(const LoadedPartition& loaded, int64_t live_rows) {
+  return loaded.graph.num_nodes > 0 && live_rows > 0 &&
+         live_rows >= static_cast<int64_t>(loaded.graph.num_nodes / 10);
 }
 
 arrow::Result<int64_t> ScanGraph(const PartitionVisit& visit, int64_t ef,
@@ -35,12 +35,16 @@ arrow::Result<int64_t> ScanGraph(const PartitionVisit& visit, int64_t ef,
   const LoadedPartition& loaded = *visit.loaded;
   const DistanceRange& range = heaps->range();
   index::HnswQuery query{.graph = &loaded.graph,
-                         .addresses = loaded.addresses,
+                         .addresses = visit.addresses,
                          .dead = dataset::kDeadRow,
-                         .live_nodes = loaded.live_rows,
+                         .live_nodes = visit.live_rows,
                          .ef = std::max(ef, heaps->k()),
                          .lower = range.lower,
                          .maximum = range.maximum};
+  if (!visit.excluded.empty()) {
+    scratch->addresses.assign(visit.addresses.begin(), visit.addresses.end());
+    query.addresses = scratch->addresses;
+  }
   scratch->rows.codes = loaded.stored.codes;
   scratch->rows.num_stored = loaded.stored.num_rows;
   const int64_t before = scratch->searcher.comparisons();
@@ -49,7 +53,15 @@ arrow::Result<int64_t> ScanGraph(const PartitionVisit& visit, int64_t ef,
     const double* vector = visit.queries->query(id);
     const auto scorer = MakeScorer(visit, vector, range);
     query.scorer = scorer.get();
+    const std::span<const ExcludedRow> excluded =
+        visit.excluded.empty() ? visit.excluded
+                               : heaps->eligibility()->ExcludedFor(id, visit.excluded);
+    for (const ExcludedRow& row : excluded) scratch->addresses[row.position] = dataset::kDeadRow;
+    query.live_nodes = visit.live_rows - static_cast<int64_t>(excluded.size());
     scratch->searcher.Search(query, &scratch->found);
+    for (const ExcludedRow& row : excluded) {
+      scratch->addresses[row.position] = visit.addresses[row.position];
+    }
     heaps->CountNearer(id, scratch->searcher.nearer());
     scratch->rows.storage_position.swap(scratch->found);
     const std::vector<uint32_t>& found = scratch->rows.storage_position;

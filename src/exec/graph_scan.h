@@ -19,7 +19,8 @@ namespace kinjo::exec {
 struct GraphScratch {
   index::HnswSearcher searcher;
   std::vector<uint32_t> found;
-  index::DecodedPartition rows;  ///< a view of the stored rows that were found
+  std::vector<uint64_t> addresses;  ///< of the partition, without the rows that a query excludes
+  index::DecodedPartition rows;     ///< a view of the stored rows that were found
 };
 
 /// One partition and the queries that visit it.
@@ -29,11 +30,17 @@ struct PartitionVisit {
   const LoadedPartition* loaded = nullptr;
   const index::QueryBlock* queries = nullptr;
   std::span<const uint32_t> query_ids;
+  /// Of each stored row; dataset::kDeadRow for those that may not come out for these queries.
+  std::span<const uint64_t> addresses;
+  int64_t live_rows = 0;  ///< those that may
+  /// The rows that single queries exclude, by their numbers in what is scanned: the stored rows of
+  /// a graph, else the decoded ones.
+  std::span<const ExcludedRow> excluded;
 };
 
 /// True when a partition is searched through its graph. False without one, and, as in Lance, when
 /// fewer than a tenth of its rows are live: all those are scored instead.
-bool SearchesGraph(const LoadedPartition& loaded);
+bool SearchesGraph(const LoadedPartition& loaded, int64_t live_rows);
 
 /// Offers each query the rows that the search with a beam of `ef` (at least as many as a heap
 /// holds) finds, with their reported distances. The range of the heaps bounds the beam too. Returns

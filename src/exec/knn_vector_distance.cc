@@ -50,29 +50,59 @@ arrow::Status KnnVectorDistance::SetQueries(const FilterSpace* space, const Quer
   });
 }
 
-std::vector<KnnVectorDistance::Item> KnnVectorDistance::Cut(int64_t num_groups) const {
-  const int64_t tiles = (queries_->num_queries + kTileQueries - 1) / kTileQueries;
+void KnnVectorDistance::Cut(const Area& area, std::vector<Item>* items) const {
+  constexpr int64_t kGroup = kernels::kGroupRows;
+  const int64_t first_group = area.first_slot / kGroup;
+  const int64_t num_groups = (area.last_slot + kGroup - 1) / kGroup - first_group;
+  const int64_t tiles = (area.last_query - area.first_query + kTileQueries - 1) / kTileQueries;
   // Enough items for every thread, also when there are few queries.
   const int64_t wanted = 4 * static_cast<int64_t>(pool_->size());
   const int64_t ranges = std::clamp<int64_t>((wanted + tiles - 1) / std::max<int64_t>(tiles, 1), 1,
                                              std::max<int64_t>(num_groups / 8, 1));
   const int64_t groups = (num_groups + ranges - 1) / ranges;
-  std::vector<Item> items;
   for (int64_t tile = 0; tile < tiles; ++tile) {
-    const int64_t first = tile * kTileQueries;
-    const int64_t count = std::min(kTileQueries, queries_->num_queries - first);
+    const int64_t first = area.first_query + tile * kTileQueries;
+    const int64_t count = std::min(kTileQueries, area.last_query - first);
     for (int64_t group = 0; group < num_groups; group += groups) {
-      items.push_back({first, count, group, std::min(groups, num_groups - group)});
+      const int64_t slot = (first_group + group) * kGroup;
+      items->push_back({first, count, std::max(slot, area.first_slot),
+                        std::min(slot + groups * kGroup, area.last_slot)});
     }
   }
+}
+
+std::vector<KnnVectorDistance::Item> KnnVectorDistance::CutAll(const RowBlock& block,
+                                                               const NeighborHeaps& heaps) const {
+  std::vector<Item> items;
+  if (heaps.groups() == nullptr) {
+    Cut({0, queries_->num_queries, 0, block.num_rows()}, &items);
+    return items;
+  }
+  heaps.eligibility()->ForEachGroup(0, queries_->num_queries,
+                                    [&](uint32_t group, int64_t first, int64_t last) {
+                                      const auto [first_slot, last_slot] = block.slots_of(group);
+                                      if (first_slot < last_slot)
+                                        Cut({first, last, first_slot, last_slot}, &items);
+                                    });
   return items;
+}
+
+void KnnVectorDistance::CountMet(const Item& item, NeighborHeaps* heaps) const {
+  const int64_t rows = item.last_slot - item.first_slot;
+  for (int64_t q = item.first_query; q < item.first_query + item.num_queries; ++q) {
+    int64_t met = rows;
+    if (!excluded_.empty()) {
+      for (const ExcludedRow& row : heaps->eligibility()->ExcludedFor(q, excluded_)) {
+        met -= item.first_slot <= row.position && row.position < item.last_slot;
+      }
+    }
+    heaps->CountMet(q, met);
+  }
 }
 
 void KnnVectorDistance::ScoreHamming(const RowBlock& block, const Item& item,
                                      NeighborHeaps* heaps) {
-  const int64_t end =
-      std::min(block.num_rows(), (item.first_group + item.num_groups) * kernels::kGroupRows);
-  for (int64_t slot = item.first_group * kernels::kGroupRows; slot < end; ++slot) {
+  for (int64_t slot = item.first_slot; slot < item.last_slot; ++slot) {
     const uint8_t* row = block.exact().bytes_row(block.row_of(slot));
     for (int64_t q = item.first_query; q < item.first_query + item.num_queries; ++q) {
       const auto distance = static_cast<float>(
@@ -80,22 +110,27 @@ void KnnVectorDistance::ScoreHamming(const RowBlock& block, const Item& item,
       if (distance <= heaps->threshold(q)) heaps->Push(q, {distance, block.addresses()[slot]});
     }
   }
-  comparisons_.fetch_add((end - item.first_group * kernels::kGroupRows) * item.num_queries,
+  comparisons_.fetch_add((item.last_slot - item.first_slot) * item.num_queries,
                          std::memory_order_relaxed);
 }
 
 void KnnVectorDistance::ScoreItem(const RowBlock& block, const Item& item, int worker,
                                   NeighborHeaps* heaps) {
   tiles_.fetch_add(1, std::memory_order_relaxed);
+  CountMet(item, heaps);
   if (space_->metric == kernels::Metric::kHamming) return ScoreHamming(block, item, heaps);
   const QueryTile tile{.num_queries = item.num_queries,
                        .moved = moved_.values.data() + item.first_query * space_->dim,
                        .norms2 = moved_.norms2.data() + item.first_query,
                        .query_ids = moved_.ids.data() + item.first_query};
+  constexpr int64_t kGroup = kernels::kGroupRows;
+  const int64_t first_group = item.first_slot / kGroup;
   const RowRange range{.rows = &block.grouped(),
-                       .addresses = block.addresses(),
-                       .first_group = item.first_group,
-                       .num_groups = item.num_groups};
+                       .addresses = block.addresses().data(),
+                       .first_group = first_group,
+                       .num_groups = (item.last_slot + kGroup - 1) / kGroup - first_group,
+                       .first_slot = item.first_slot,
+                       .last_slot = item.last_slot};
   const ExactScorer scorer(block, *queries_);
   const int64_t survivors =
       FilterTile(space_->metric, tile, range, scorer, heaps, &scratch_[worker]);
@@ -104,8 +139,11 @@ void KnnVectorDistance::ScoreItem(const RowBlock& block, const Item& item, int w
 
 arrow::Status KnnVectorDistance::Score(const RowBlock& block, NeighborHeaps* heaps,
                                        const std::function<arrow::Status()>& beside) {
-  const int64_t groups = (block.num_rows() + kernels::kGroupRows - 1) / kernels::kGroupRows;
-  const std::vector<Item> items = Cut(groups);
+  const std::vector<Item> items = CutAll(block, *heaps);
+  excluded_.clear();
+  if (heaps->eligibility() != nullptr) {
+    excluded_ = heaps->eligibility()->FindExcluded(block.addresses());
+  }
   const int64_t extra = beside ? 1 : 0;
   return pool_->ParallelFor(static_cast<int64_t>(items.size()) + extra, cancel_,
                             [&](int64_t i, int worker) {

@@ -31,7 +31,8 @@ class KnnVectorDistance {
   /// Takes the queries of the next row blocks. Both must outlive the calls to Score.
   arrow::Status SetQueries(const FilterSpace* space, const QueryRows* queries);
 
-  /// Scores every row of `block` for every query. `beside` runs once at the same time as one more
+  /// Scores every row of `block` for every query, or, where the heaps keep queries to groups, those
+  /// of its group (the block was filled by group). `beside` runs once at the same time as one more
   /// item of the loop (reading the next block), may be empty.
   arrow::Status Score(const RowBlock& block, NeighborHeaps* heaps,
                       const std::function<arrow::Status()>& beside);
@@ -42,10 +43,17 @@ class KnnVectorDistance {
   int64_t tiles_started() const { return tiles_.load(std::memory_order_relaxed); }
 
  private:
+  /// A tile of queries, and rows as slots [first, last).
   struct Item {
-    int64_t first_query, num_queries, first_group, num_groups;
+    int64_t first_query, num_queries, first_slot, last_slot;
   };
-  std::vector<Item> Cut(int64_t num_groups) const;
+  /// Queries [first, last) and the slots they are scored against.
+  struct Area {
+    int64_t first_query, last_query, first_slot, last_slot;
+  };
+  void Cut(const Area& area, std::vector<Item>* items) const;
+  std::vector<Item> CutAll(const RowBlock& block, const NeighborHeaps& heaps) const;
+  void CountMet(const Item& item, NeighborHeaps* heaps) const;
   void ScoreItem(const RowBlock& block, const Item& item, int worker, NeighborHeaps* heaps);
   void ScoreHamming(const RowBlock& block, const Item& item, NeighborHeaps* heaps);
 
@@ -54,6 +62,7 @@ class KnnVectorDistance {
   const FilterSpace* space_ = nullptr;
   const QueryRows* queries_ = nullptr;
   MovedQueries moved_;
+  std::vector<ExcludedRow> excluded_;   // of the block at hand, by slot
   std::vector<FilterScratch> scratch_;  // of each worker
   std::atomic<int64_t> comparisons_{0};
   std::atomic<int64_t> tiles_{0};

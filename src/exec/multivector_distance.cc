@@ -199,6 +199,18 @@ void MultivectorDistance::ScoreList(const ListBlock& block, const Chunk& chunk, 
   comparisons_.fetch_add(survivors, std::memory_order_relaxed);
 }
 
+void MultivectorDistance::CountMet(const Item& item, NeighborHeaps* heaps) const {
+  for (int64_t list = item.tile.first_list; list < item.tile.last_list; ++list) {
+    int64_t met = item.last_row - item.first_row;
+    if (!excluded_.empty()) {
+      for (const ExcludedRow& row : heaps->eligibility()->ExcludedFor(list, excluded_)) {
+        met -= item.first_row <= row.position && row.position < item.last_row;
+      }
+    }
+    heaps->CountMet(list, met);
+  }
+}
+
 arrow::Status MultivectorDistance::ScoreListByParts(const ListBlock& block, int64_t list,
                                                     int64_t row, Scratch* scratch,
                                                     NeighborHeaps* heaps) {
@@ -231,6 +243,7 @@ arrow::Status MultivectorDistance::ScoreListByParts(const ListBlock& block, int6
 arrow::Status MultivectorDistance::ScoreItem(const ListBlock& block, const Item& item, int worker,
                                              NeighborHeaps* heaps) {
   tiles_.fetch_add(1, std::memory_order_relaxed);
+  CountMet(item, heaps);
   Scratch* scratch = &scratch_[worker];
   const QueryRange queries{queries_->begins[item.tile.first_list],
                            queries_->begins[item.tile.last_list]};
@@ -265,6 +278,10 @@ int64_t MultivectorDistance::scores_bytes() const {
 arrow::Status MultivectorDistance::Score(const ListBlock& block, NeighborHeaps* heaps,
                                          const std::function<arrow::Status()>& beside) {
   const std::vector<Item> items = Cut(block);
+  excluded_.clear();
+  if (heaps->eligibility() != nullptr) {
+    excluded_ = heaps->eligibility()->FindExcluded(block.addresses());
+  }
   const int64_t extra = beside ? 1 : 0;
   return pool_->ParallelFor(static_cast<int64_t>(items.size()) + extra, cancel_,
                             [&](int64_t i, int worker) {

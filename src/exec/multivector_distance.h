@@ -29,6 +29,7 @@ class ListBlock {
   /// Row i has the slots [begin(i), begin(i + 1)) of grouped().
   int64_t begin(int64_t i) const { return begins_[i]; }
   uint64_t address(int64_t i) const { return addresses_[i]; }
+  const std::vector<uint64_t>& addresses() const { return addresses_; }
   /// The vector of exact().vectors() that lies in `slot`.
   uint32_t vector_of(int64_t slot) const { return vector_of_slot_[slot]; }
   const ListRows& exact() const { return exact_; }
@@ -117,6 +118,7 @@ class MultivectorDistance {
   /// at whose score can be the least.
   double NearestOf(const ListBlock& block, const Chunk& chunk, int64_t query, int64_t row,
                    Scratch* scratch) const;
+  void CountMet(const Item& item, NeighborHeaps* heaps) const;
   arrow::Status ScoreItem(const ListBlock& block, const Item& item, int worker,
                           NeighborHeaps* heaps);
 
@@ -128,7 +130,8 @@ class MultivectorDistance {
   std::vector<double>
       offsets_;  // of each list: what the sum of least scores lacks of a lower bound
   std::vector<Tile> tiles_of_lists_;
-  std::vector<Scratch> scratch_;  // of each worker
+  std::vector<ExcludedRow> excluded_;  // of the block at hand, by row
+  std::vector<Scratch> scratch_;       // of each worker
   std::atomic<int64_t> comparisons_{0};
   std::atomic<int64_t> tiles_{0};
 };

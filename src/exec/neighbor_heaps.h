@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "exec/query_eligibility.h"
 #include "kernels/top_k.h"
 
 namespace kinjo::exec {
@@ -27,13 +28,24 @@ struct DistanceRange {
 /// Thread-safe but for Reset, size and TakeSorted.
 class NeighborHeaps {
  public:
-  /// Empties the heaps: `k` rows for each of `num_queries` queries.
-  void Reset(int64_t num_queries, int64_t k, DistanceRange range);
+  /// Empties the heaps: `k` rows for each of `num_queries` queries. `eligibility` (null: all rows
+  /// may come out for every query) must outlive their use.
+  void Reset(int64_t num_queries, int64_t k, DistanceRange range,
+             const QueryEligibility* eligibility = nullptr);
 
   int64_t num_queries() const { return num_queries_; }
   /// Rows kept for each query.
   int64_t k() const { return k_; }
   const DistanceRange& range() const { return range_; }
+  const QueryEligibility* eligibility() const { return eligibility_; }
+  /// Groups of right rows that queries are kept to; null = none.
+  const RowGroups* groups() const {
+    return eligibility_ == nullptr ? nullptr : eligibility_->groups;
+  }
+  /// Rows that are offered to `query` and may not come out, at most.
+  int64_t excluded_rows(int64_t query) const {
+    return eligibility_ == nullptr ? 0 : eligibility_->excluded_rows(query);
+  }
 
   /// A row farther than this can't come into the answer of `query` any more (one that is exactly as
   /// far may, by its address). Only ever falls.
@@ -53,7 +65,13 @@ class NeighborHeaps {
     slots_[query].nearer.fetch_add(rows, std::memory_order_relaxed);
   }
 
-  /// Offers a row. Distances outside of the range, and NaN, are passed over.
+  /// Says that `rows` rows were met that can match and may come out, whatever their distance.
+  void CountMet(int64_t query, int64_t rows) {
+    slots_[query].met.fetch_add(rows, std::memory_order_relaxed);
+  }
+
+  /// Offers a row. Distances outside of the range, NaN, and a row that the query excludes are
+  /// passed over.
   void Push(int64_t query, kernels::Neighbor neighbor);
 
   /// Rows kept so far; not while others push.
@@ -62,6 +80,8 @@ class NeighborHeaps {
   int64_t nearer_than_range(int64_t query) const {
     return slots_[query].nearer.load(std::memory_order_relaxed);
   }
+  /// Rows met so far.
+  int64_t met(int64_t query) const { return slots_[query].met.load(std::memory_order_relaxed); }
 
   /// The kept rows of `query`, best first; its heap is empty afterwards.
   std::vector<kernels::Neighbor> TakeSorted(int64_t query) {
@@ -73,13 +93,19 @@ class NeighborHeaps {
     kernels::TopK heap{0};
     std::atomic<float> threshold{0};
     std::atomic<int64_t> nearer{0};
+    std::atomic<int64_t> met{0};
     std::atomic_flag busy = ATOMIC_FLAG_INIT;
   };
+
+  bool Excludes(int64_t query, uint64_t address) const {
+    return eligibility_ != nullptr && eligibility_->Excludes(query, address);
+  }
 
   int64_t num_queries_ = 0;
   int64_t capacity_ = 0;
   int64_t k_ = 0;
   DistanceRange range_;
+  const QueryEligibility* eligibility_ = nullptr;
   std::unique_ptr<Slot[]> slots_;
 };
 

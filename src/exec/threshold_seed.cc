@@ -55,6 +55,14 @@ int64_t SeedGroups(const QueryTile& tile, const RowRange& range, const NeighborH
   return 2 * filling >= tile.num_queries ? groups : 0;
 }
 
+/// Rows of the first groups that don't belong to the range.
+int64_t ForeignRows(const RowRange& range, int64_t groups) {
+  const int64_t first = range.first_group * kernels::kGroupRows;
+  const int64_t last = first + groups * kernels::kGroupRows;
+  return std::max<int64_t>(range.first_slot - first, 0) +
+         std::max<int64_t>(last - range.last_slot, 0);
+}
+
 }  // namespace
 
 int64_t SeedThresholds(kernels::Metric metric, const QueryTile& tile, const RowRange& range,
@@ -79,15 +87,19 @@ int64_t SeedThresholds(kernels::Metric metric, const QueryTile& tile, const RowR
                                 .bounds = nullptr,
                                 .num_queries = tile.num_queries};
   kernels::ScoreBlock(scan, scratch->seed_scores.data(), rows);
+  const int64_t foreign = ForeignRows(range, groups);
   for (int64_t q = 0; q < tile.num_queries; ++q) {
     if (!heaps->filling(tile.query_ids[q]) || !(tile.norms2[q] < kNorm2Max)) continue;
+    // Of the k nearest so many may not come out.
+    const int64_t rank = heaps->k() - 1 + foreign + heaps->excluded_rows(tile.query_ids[q]);
+    if (rank >= rows) continue;
     float* scores = scratch->seed_scores.data() + q * rows;
     for (int64_t i = 0; i < rows; ++i) {
       const float upper = scores[i] + scratch->seed_slack[i];
       scores[i] = upper < kInfinity ? upper : kInfinity;  // also for NaN
     }
-    std::nth_element(scores, scores + heaps->k() - 1, scores + rows);
-    const float kth = scores[heaps->k() - 1];
+    std::nth_element(scores, scores + rank, scores + rows);
+    const float kth = scores[rank];
     if (kth == kInfinity) continue;
     heaps->LowerThreshold(tile.query_ids[q], DistanceBelow(metric, kth, tile.norms2[q], error));
   }

@@ -33,17 +33,16 @@ class ExactScan {
   /// Told the right rows scanned so far, after each of their blocks. May be empty.
   using OnRows = std::function<void(int64_t)>;
 
-  /// Scores every right row (of the given fragments) for every query.
+  /// Scores every right row (of the given fragments) for every query, or those of its group where
+  /// the heaps keep queries to groups (vectors only).
   arrow::Status Scan(const Queries& queries,
                      const std::optional<std::vector<uint64_t>>& fragment_ids,
                      exec::NeighborHeaps* heaps, const OnRows& on_rows);
 
-  /// Rows of the last Scan that could match.
-  int64_t matching_rows() const { return matching_rows_; }
-
  private:
   /// Reads on until a block holds a row that can match; `more` is false at the end.
-  arrow::Status ReadBlock(const Queries& queries, dataset::Scan* scan, Block* block, bool* more);
+  arrow::Status ReadBlock(const Queries& queries, const exec::NeighborHeaps& heaps,
+                          dataset::Scan* scan, Block* block, bool* more);
 
   const JoinPlan& plan_;
   base::ThreadPool* pool_;
@@ -51,7 +50,7 @@ class ExactScan {
   RunCounters* counters_;
   std::optional<exec::FilterSpace> space_;  // around the first rows of the run
   int64_t next_row_ = 0;                    // ordinal of the scan's next row, for messages
-  int64_t matching_rows_ = 0;
+  std::vector<uint32_t> groups_;            // of the queries at hand, rising
 };
 
 extern template class ExactScan<exec::KnnVectorDistance>;

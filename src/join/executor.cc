@@ -23,14 +23,20 @@ double RowsToScan(const JoinPlan& plan) {
 
 struct Executor::Rooms {
   /// `run_plan` knows the rows that passed the filter.
-  Rooms(JoinPlan run_plan, base::ThreadPool* threads, const base::CancelToken& token,
-        RunCounters* counters)
+  Rooms(JoinPlan run_plan, const EligibleRows* eligible_rows, base::ThreadPool* threads,
+        const base::CancelToken& token, RunCounters* counters)
       : plan(std::move(run_plan)),
+        scored_plan(plan),
         pool(*threads),
         cancel(token),
         exact(plan, &pool, token, counters),
+        scored(scored_plan, &pool, token, counters),
         refiner(plan, &pool, token, counters),
-        results(plan, token, counters) {
+        results(plan, token, counters),
+        eligible(eligible_rows) {
+    scored_plan.choice.index.reset();
+    scored_plan.refines = false;
+    scored_plan.candidates = plan.options.k;
     if (plan.multivector()) {
       multivector.emplace(plan, &pool, token, counters);
     } else if (plan.uses_index()) {
@@ -39,19 +45,23 @@ struct Executor::Rooms {
   }
 
   const JoinPlan plan;
+  JoinPlan scored_plan;  // of groups whose rows are all scored
   base::ThreadPool& pool;
   base::CancelToken cancel;
   std::optional<Prober> prober;
   std::optional<MultivectorSearch> multivector;
   ExactPath exact;
+  ExactPath scored;
   Refiner refiner;
   ResultBatches results;
   exec::NeighborHeaps candidates;
   exec::NeighborHeaps heaps;
-  // Of the block at hand: rows that could match in its exact scan, and what its queries met in the
-  // index; null when they weren't sent through it.
-  int64_t scanned_rows = 0;
-  const std::vector<Prober::Met>* met = nullptr;
+  const EligibleRows* eligible = nullptr;
+  // What the queries of the block at hand met in the index, beside what the heaps say; null when
+  // they weren't sent through it.
+  const std::vector<Prober::Met>* met_in_index = nullptr;
+  bool heaps_tell_rows = true;
+  std::vector<Prober::Met> met;  // by those that are done
 };
 
 Executor::Executor(std::shared_ptr<const JoinPlan> plan, base::ProgressCallback progress,
@@ -63,17 +73,22 @@ Executor::Executor(std::shared_ptr<const JoinPlan> plan, base::ProgressCallback 
       requests_before_(plan_->right->requests()),
       bytes_before_(plan_->right->bytes_read()) {}
 
-arrow::Status Executor::Reserve(const JoinPlan& plan,
+arrow::Status Executor::Reserve(const JoinPlan& plan, const EligibleRows* eligible,
                                 std::vector<base::Reservation>* reservations) {
   const MemoryPlan& memory = plan.memory;
   // The planned bytes hold the mask unless the table didn't tell its rows.
   const int64_t mask_bytes = plan.rows == nullptr ? 0 : plan.rows->size_bytes();
   const int64_t more_mask_bytes =
       plan.rows == nullptr ? 0 : std::max<int64_t>(0, mask_bytes - plan.filter->mask_bytes);
+  const int64_t key_bytes =
+      std::min(memory.key_bytes, eligible == nullptr ? 0 : eligible->reserved_bytes());
   const std::pair<int64_t, const char*> parts[] = {
-      {memory.fixed_bytes, "the threads' buffers"}, {memory.block_bytes, "a query block"},
-      {memory.cache_bytes, "kept partitions"},      {memory.take_bytes, "right rows being read"},
-      {memory.output_bytes, "rows being written"},  {more_mask_bytes, "the rows that pass"}};
+      {memory.fixed_bytes - key_bytes, "the threads' buffers"},
+      {memory.block_bytes, "a query block"},
+      {memory.cache_bytes, "kept partitions"},
+      {memory.take_bytes, "right rows being read"},
+      {memory.output_bytes, "rows being written"},
+      {more_mask_bytes, "the rows that pass"}};
   for (const auto& [bytes, what] : parts) {
     ARROW_ASSIGN_OR_RAISE(auto reservation, budget_.Reserve(bytes, what));
     reservations->push_back(std::move(reservation));
@@ -81,69 +96,98 @@ arrow::Status Executor::Reserve(const JoinPlan& plan,
   return arrow::Status::OK();
 }
 
-arrow::Result<Executor::Matches> Executor::Drain(Rooms* rooms, exec::NeighborHeaps* heaps,
-                                                 const base::CancelToken& cancel) {
-  Matches matches(static_cast<size_t>(heaps->num_queries()));
+arrow::Status Executor::Drain(Rooms* rooms, Matches* matches) {
+  exec::NeighborHeaps* heaps = &rooms->heaps;
+  const size_t before = matches->size();
+  const auto count = static_cast<size_t>(heaps->num_queries());
+  matches->resize(before + count);
+  for (size_t query = 0; query < count; ++query) {
+    Prober::Met met;
+    if (rooms->met_in_index != nullptr) met = (*rooms->met_in_index)[query];
+    if (rooms->heaps_tell_rows) met.rows += heaps->met(static_cast<int64_t>(query));
+    rooms->met.push_back(met);
+  }
   const int64_t items = (heaps->num_queries() + kQueriesPerItem - 1) / kQueriesPerItem;
-  ARROW_RETURN_NOT_OK(rooms->pool.ParallelFor(items, cancel, [&](int64_t item, int) {
+  return rooms->pool.ParallelFor(items, rooms->cancel, [&](int64_t item, int) {
     const int64_t end = std::min(heaps->num_queries(), (item + 1) * kQueriesPerItem);
     for (int64_t query = item * kQueriesPerItem; query < end; ++query) {
-      matches[query] = heaps->TakeSorted(query);
+      (*matches)[before + query] = heaps->TakeSorted(query);
     }
     return arrow::Status::OK();
-  }));
-  return matches;
+  });
 }
 
-arrow::Result<Executor::Matches> Executor::SearchLists(const LeftBlock& block, Rooms* rooms) {
-  rooms->heaps.Reset(block.lists.num_lists(), plan_->options.k, plan_->range);
-  if (block.lists.num_lists() == 0) return Matches{};
+arrow::Status Executor::SearchLists(const LeftBlock& block, Rooms* rooms) {
   const double right_rows = RowsToScan(rooms->plan);
   const auto block_rows = static_cast<double>(block.num_rows);
+  rooms->heaps.Reset(block.lists.num_lists(), plan_->options.k, plan_->range, &block.eligibility);
   ARROW_RETURN_NOT_OK(rooms->multivector->Search(block.lists, &rooms->heaps, [&](int64_t rows) {
     if (right_rows > 0) TellProgress(false, block_rows * rows / right_rows);
   }));
-  rooms->scanned_rows = rooms->multivector->scanned_rows();
-  rooms->met = rooms->plan.uses_index() ? &rooms->multivector->met() : nullptr;
-  return Drain(rooms, &rooms->heaps, rooms->cancel);
+  if (rooms->plan.uses_index()) rooms->met_in_index = &rooms->multivector->met();
+  return arrow::Status::OK();
 }
 
-arrow::Result<Executor::Matches> Executor::Search(const LeftBlock& block, Rooms* rooms) {
-  if (rooms->multivector.has_value()) return SearchLists(block, rooms);
+arrow::Status Executor::SearchQueries(const LeftBlock& block, Rooms* rooms) {
   const JoinPlan& plan = rooms->plan;
   const exec::QueryRows& queries = block.queries;
   const auto block_rows = static_cast<double>(block.num_rows);
   exec::NeighborHeaps& heaps = rooms->heaps;
-  heaps.Reset(queries.num_queries, plan.options.k, plan.range);
-  if (queries.num_queries == 0) return Matches{};
-  rooms->scanned_rows = 0;
-  rooms->met = nullptr;
+  heaps.Reset(queries.num_queries, plan.options.k, plan.range, &block.eligibility);
   if (!plan.uses_index()) {
     const double right_rows = RowsToScan(plan);
-    ARROW_RETURN_NOT_OK(rooms->exact.Scan(queries, std::nullopt, &heaps, [&](int64_t rows) {
+    return rooms->exact.Scan(queries, std::nullopt, &heaps, [&](int64_t rows) {
       if (right_rows > 0) TellProgress(false, block_rows * rows / right_rows);
-    }));
-    rooms->scanned_rows = rooms->exact.matching_rows();
-    return Drain(rooms, &heaps, rooms->cancel);
+    });
   }
   if (!plan.refines) {
     ARROW_RETURN_NOT_OK(rooms->prober->Probe(queries, plan.options.k, &heaps));
-    rooms->met = &rooms->prober->met();
-    return Drain(rooms, &heaps, rooms->cancel);
+    rooms->met_in_index = &rooms->prober->met();
+    rooms->heaps_tell_rows = false;  // the same once more
+    return arrow::Status::OK();
   }
-  rooms->candidates.Reset(queries.num_queries, plan.candidates, plan.range);
+  rooms->candidates.Reset(queries.num_queries, plan.candidates, plan.range, &block.eligibility);
   ARROW_RETURN_NOT_OK(rooms->prober->Probe(queries, plan.options.k, &rooms->candidates));
-  rooms->met = &rooms->prober->met();
+  rooms->met_in_index = &rooms->prober->met();
   ARROW_RETURN_NOT_OK(rooms->refiner.Refine(queries, &rooms->candidates, &heaps));
-  if (plan.scans_unindexed()) {
-    ARROW_RETURN_NOT_OK(
-        rooms->exact.Scan(queries, plan.choice.index->unindexed_fragments, &heaps, {}));
-    rooms->scanned_rows = rooms->exact.matching_rows();
-  }
-  return Drain(rooms, &heaps, rooms->cancel);
+  if (!plan.scans_unindexed()) return arrow::Status::OK();
+  return rooms->exact.Scan(queries, plan.choice.index->unindexed_fragments, &heaps, {});
 }
 
-void Executor::CountCapped(const Matches& matches, const Rooms& rooms) {
+arrow::Status Executor::ScoreGroups(const LeftBlock& block, Rooms* rooms, Matches* matches) {
+  if (block.few.rows.num_queries == 0) return arrow::Status::OK();
+  std::vector<uint32_t> groups = block.few.eligibility.group;
+  groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
+  rooms->scored_plan.rows = rooms->eligible->RowsOf(groups);
+  rooms->met_in_index = nullptr;
+  rooms->heaps_tell_rows = true;
+  rooms->heaps.Reset(block.few.rows.num_queries, plan_->options.k, plan_->range,
+                     &block.few.eligibility);
+  ARROW_RETURN_NOT_OK(rooms->scored.Scan(block.few.rows, std::nullopt, &rooms->heaps, {}));
+  rooms->scored_plan.rows.reset();
+  return Drain(rooms, matches);
+}
+
+arrow::Result<Executor::Matches> Executor::Search(const LeftBlock& block, Rooms* rooms) {
+  Matches matches;
+  matches.reserve(static_cast<size_t>(block.num_queries));
+  rooms->met.clear();
+  rooms->met_in_index = nullptr;
+  rooms->heaps_tell_rows = true;
+  if (rooms->multivector.has_value() && block.lists.num_lists() > 0) {
+    ARROW_RETURN_NOT_OK(SearchLists(block, rooms));
+    ARROW_RETURN_NOT_OK(Drain(rooms, &matches));
+  } else if (block.queries.num_queries > 0) {
+    ARROW_RETURN_NOT_OK(SearchQueries(block, rooms));
+    ARROW_RETURN_NOT_OK(Drain(rooms, &matches));
+  }
+  ARROW_RETURN_NOT_OK(ScoreGroups(block, rooms, &matches));
+  matches.resize(static_cast<size_t>(block.num_queries));
+  rooms->met.resize(matches.size());
+  return matches;
+}
+
+void Executor::CountCapped(const LeftBlock& block, const Matches& matches, const Rooms& rooms) {
   const JoinPlan& plan = *plan_;
   // A fast search has narrowed the rows that pass to those of the index's fragments.
   const bool rows_there = rooms.plan.rows == nullptr ||
@@ -151,13 +195,12 @@ void Executor::CountCapped(const Matches& matches, const Rooms& rooms) {
   const bool leaves_fragments = plan.uses_index() && plan.options.fast_search && rows_there &&
                                 !plan.choice.index->unindexed_fragments.empty();
   int64_t capped = 0;
-  for (size_t query = 0; query < matches.size(); ++query) {
+  for (const int32_t query : block.query_of_row) {
+    if (query < 0) continue;
     const auto found = static_cast<int64_t>(matches[query].size());
     if (found >= plan.options.k) continue;
-    Prober::Met met;
-    if (rooms.met != nullptr) met = (*rooms.met)[query];
-    const bool range_cuts =
-        plan.options.distance_range.has_value() && found < met.rows + rooms.scanned_rows;
+    const Prober::Met& met = rooms.met[query];
+    const bool range_cuts = plan.options.distance_range.has_value() && found < met.rows;
     capped += leaves_fragments || !met.all || range_cuts;
   }
   counters_.capped_rows.fetch_add(capped, std::memory_order_relaxed);
@@ -188,11 +231,11 @@ arrow::Status Executor::MarkPart(const stream::ResultStream::Emit& emit) const {
   return emit(std::move(mark));
 }
 
-arrow::Status Executor::RunBlocks(JoinPlan plan, base::ThreadPool* pool,
-                                  const base::CancelToken& cancel,
+arrow::Status Executor::RunBlocks(JoinPlan plan, const EligibleRows* eligible,
+                                  base::ThreadPool* pool, const base::CancelToken& cancel,
                                   const stream::ResultStream::Emit& emit) {
-  Rooms rooms(std::move(plan), pool, cancel, &counters_);
-  ARROW_ASSIGN_OR_RAISE(const auto reader, LeftReader::Open(*plan_, cut_.part_rows));
+  Rooms rooms(std::move(plan), eligible, pool, cancel, &counters_);
+  ARROW_ASSIGN_OR_RAISE(const auto reader, LeftReader::Open(*plan_, eligible, cut_.part_rows));
   ARROW_ASSIGN_OR_RAISE(const int64_t resumed, reader->Skip(cut_.first_row, cancel));
   counters_.resumed_rows.store(resumed);
   bool part_open = cut_.part_rows > 0 && cut_.first_row == 0;  // no rows at all are a part too
@@ -204,7 +247,8 @@ arrow::Status Executor::RunBlocks(JoinPlan plan, base::ThreadPool* pool,
     counters_.skipped_null_rows.fetch_add(block.null_rows);
     counters_.skipped_non_finite_rows.fetch_add(block.non_finite_rows);
     ARROW_ASSIGN_OR_RAISE(const Matches matches, Search(block, &rooms));
-    CountCapped(matches, rooms);
+    counters_.duplicate_rows.fetch_add(block.duplicate_rows);
+    CountCapped(block, matches, rooms);
     ARROW_RETURN_NOT_OK(rooms.results.Emit(block, matches, emit));
     counters_.left_rows.fetch_add(block.num_rows);
     TellProgress(false);
@@ -221,9 +265,13 @@ arrow::Status Executor::Run(const base::CancelToken& cancel,
   base::ThreadPool pool(plan_->threads);
   JoinPlan plan = *plan_;
   ARROW_RETURN_NOT_OK(ApplyRightFilter(&pool, cancel, &budget_, &counters_, &plan));
+  std::unique_ptr<EligibleRows> eligible;
+  if (!plan.eligibility.everything()) {
+    ARROW_ASSIGN_OR_RAISE(eligible, EligibleRows::Make(plan, cancel, &budget_, &counters_));
+  }
   std::vector<base::Reservation> reservations;
-  ARROW_RETURN_NOT_OK(Reserve(plan, &reservations));
-  ARROW_RETURN_NOT_OK(RunBlocks(std::move(plan), &pool, cancel, emit));
+  ARROW_RETURN_NOT_OK(Reserve(plan, eligible.get(), &reservations));
+  ARROW_RETURN_NOT_OK(RunBlocks(std::move(plan), eligible.get(), &pool, cancel, emit));
   counters_.finished.store(true);
   TellProgress(true);
   return arrow::Status::OK();
@@ -239,6 +287,7 @@ JoinReport Executor::report() const {
   report.resumed_rows = counters_.resumed_rows.load();
   report.skipped_null_rows = counters_.skipped_null_rows.load();
   report.skipped_non_finite_rows = counters_.skipped_non_finite_rows.load();
+  report.duplicate_rows = counters_.duplicate_rows.load();
   report.short_rows = counters_.short_rows.load();
   report.capped_rows = counters_.capped_rows.load();
   report.result_rows = counters_.result_rows.load();

@@ -45,17 +45,23 @@ class Executor {
   /// What lives as long as the run.
   struct Rooms;
 
-  /// Takes what `plan`, which knows the rows that passed the filter, needs.
-  arrow::Status Reserve(const JoinPlan& plan, std::vector<base::Reservation>* reservations);
-  arrow::Status RunBlocks(JoinPlan plan, base::ThreadPool* pool, const base::CancelToken& cancel,
-                          const stream::ResultStream::Emit& emit);
+  /// Takes what `plan`, which knows the rows that passed the filter, needs beside what
+  /// `eligible` (null = nothing) took.
+  arrow::Status Reserve(const JoinPlan& plan, const EligibleRows* eligible,
+                        std::vector<base::Reservation>* reservations);
+  arrow::Status RunBlocks(JoinPlan plan, const EligibleRows* eligible, base::ThreadPool* pool,
+                          const base::CancelToken& cancel, const stream::ResultStream::Emit& emit);
   arrow::Status MarkPart(const stream::ResultStream::Emit& emit) const;
+  /// The matches of every query of the block, in the order of their numbers.
   arrow::Result<Matches> Search(const LeftBlock& block, Rooms* rooms);
-  arrow::Result<Matches> SearchLists(const LeftBlock& block, Rooms* rooms);
-  /// Counts the queries that a cap of the caller's kept from getting as many rows as there are.
-  void CountCapped(const Matches& matches, const Rooms& rooms);
-  arrow::Result<Matches> Drain(Rooms* rooms, exec::NeighborHeaps* heaps,
-                               const base::CancelToken& cancel);
+  arrow::Status SearchLists(const LeftBlock& block, Rooms* rooms);
+  arrow::Status SearchQueries(const LeftBlock& block, Rooms* rooms);
+  /// Scores all rows of the groups of `block.few`.
+  arrow::Status ScoreGroups(const LeftBlock& block, Rooms* rooms, Matches* matches);
+  /// Counts the left rows that a cap of the caller's kept from getting as many rows as there are.
+  void CountCapped(const LeftBlock& block, const Matches& matches, const Rooms& rooms);
+  /// Appends the neighbours of each query, and what they met.
+  arrow::Status Drain(Rooms* rooms, Matches* matches);
   /// Reports the left rows done, and of the block at hand the part that its scan has done.
   void TellProgress(bool always, double block_rows_done = 0);
 

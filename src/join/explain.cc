@@ -190,6 +190,7 @@ void AddMetrics(const JoinPlan& plan, const JoinReport& report, PlanNode* node) 
                    {"left_rows", base::Concat(report.left_rows)},
                    {"skipped_null_rows", base::Concat(report.skipped_null_rows)},
                    {"skipped_non_finite_rows", base::Concat(report.skipped_non_finite_rows)},
+                   {"duplicate_rows", base::Concat(report.duplicate_rows)},
                    {"short_rows", base::Concat(report.short_rows)},
                    {"capped_rows", base::Concat(report.capped_rows)},
                    {"exact_comparisons", base::Concat(report.exact_comparisons)}};
@@ -216,6 +217,11 @@ PlanNode DescribePlan(const JoinPlan& plan, const JoinReport* report) {
   if (plan.options.distance_range.has_value()) {
     const auto [lower, upper] = *plan.options.distance_range;
     root.fields.emplace_back("distance_range", base::Concat("[", lower, ", ", upper, ")"));
+  }
+  if (!plan.options.by.empty()) root.fields.emplace_back("by", ListNames(plan.options.by));
+  if (plan.options.exclude_self.has_value()) {
+    const std::string& key = *plan.options.exclude_self;
+    root.fields.emplace_back("exclude_self", key.empty() ? "row" : key);
   }
   if (plan.options.fast_search) root.fields.emplace_back("fast_search", "true");
   AddDetails(plan, &root);

@@ -27,8 +27,9 @@ struct JoinReport {
   int64_t resumed_rows = 0;  ///< left rows of parts that earlier runs finished; not in left_rows
   int64_t skipped_null_rows = 0;  ///< null left vectors
   int64_t skipped_non_finite_rows =
-      0;                   ///< left vectors with NaN or an infinity (cosine: also zero vectors)
-  int64_t short_rows = 0;  ///< left rows with fewer than k matches
+      0;                       ///< left vectors with NaN or an infinity (cosine: also zero vectors)
+  int64_t duplicate_rows = 0;  ///< left rows answered by an equal one of their block
+  int64_t short_rows = 0;      ///< left rows with fewer than k matches
   /// Of the short ones, those that nprobes, maximum_nprobes, fast_search or distance_range cut.
   int64_t capped_rows = 0;
   int64_t result_rows = 0;

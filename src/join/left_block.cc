@@ -11,12 +11,20 @@
 namespace kinjo::join {
 
 arrow::Result<std::unique_ptr<LeftReader>> LeftReader::Open(const JoinPlan& plan,
+                                                            const EligibleRows* eligible,
                                                             int64_t part_rows) {
   std::unique_ptr<LeftReader> reader(new LeftReader(plan, part_rows));
   std::vector<std::string> columns = plan.layout.left_columns;
-  if (std::find(columns.begin(), columns.end(), plan.left_vector.root) == columns.end()) {
-    columns.push_back(plan.left_vector.root);
+  std::vector<std::string> more = {plan.left_vector.root};
+  for (const KeyColumn& key : plan.eligibility.by.left) more.push_back(key.root);
+  for (const KeyColumn& key : plan.eligibility.self.left) more.push_back(key.root);
+  for (std::string& column : more) {
+    if (std::find(columns.begin(), columns.end(), column) == columns.end()) {
+      columns.push_back(std::move(column));
+    }
   }
+  reader->eligible_ = eligible;
+  if (plan.eligibility.excludes_by_place()) reader->places_ = LeftIdentity::Open(*plan.right);
   ARROW_ASSIGN_OR_RAISE(reader->reader_, plan.left->Read(columns));
   if (plan.right_vector.type.width.has_value()) {
     reader->width_ = *plan.right_vector.type.width;
@@ -152,8 +160,65 @@ arrow::Status LeftReader::AddQueries(const std::shared_ptr<arrow::Array>& vector
   return AddRows<double>(vectors, first_row, &block->queries.values, block);
 }
 
+arrow::Status LeftReader::AddIdentities(const arrow::RecordBatch& rows, int64_t first_row) {
+  if (eligible_ == nullptr) return arrow::Status::OK();
+  const size_t before = identities_.size();
+  const auto count = static_cast<size_t>(rows.num_rows());
+  identities_.resize(before + count);
+  const std::span<RowIdentity> added = std::span(identities_).subspan(before);
+  if (const RightKeys* by = eligible_->by(); by != nullptr) {
+    ARROW_ASSIGN_OR_RAISE(const KeyBytes keys, ReadKeys(rows, plan_.eligibility.by.left));
+    for (size_t i = 0; i < count; ++i) {
+      added[i].group = keys.is_key[i] ? by->table.Find(keys.keys[i]) : exec::RowGroups::kNone;
+    }
+  }
+  if (const RightKeys* self = eligible_->self(); self != nullptr) {
+    ARROW_ASSIGN_OR_RAISE(const KeyBytes keys, ReadKeys(rows, plan_.eligibility.self.left));
+    for (size_t i = 0; i < count; ++i) {
+      const uint32_t found = keys.is_key[i] ? self->table.Find(keys.keys[i]) : KeyTable::kAbsent;
+      if (found != KeyTable::kAbsent) added[i].self = found;
+    }
+  }
+  if (places_ == nullptr) return arrow::Status::OK();
+  std::vector<uint64_t> addresses(count);
+  ARROW_RETURN_NOT_OK(places_->AddressesOf(first_row, addresses));
+  for (size_t i = 0; i < count; ++i) added[i].self = addresses[i];
+  return arrow::Status::OK();
+}
+
+void LeftReader::Arrange(LeftBlock* block) {
+  // Each row that can match has a query of its own so far, in the rows' order.
+  std::vector<RowIdentity> identities;
+  for (size_t row = 0; row < identities_.size(); ++row) {
+    if (block->query_of_row[row] >= 0) identities.push_back(identities_[row]);
+  }
+  const bool excludes = plan_.eligibility.excludes_self;
+  if (plan_.multivector()) {
+    block->num_queries = block->lists.num_lists();
+    block->eligibility.excludes = excludes;
+    if (!excludes) return;
+    if (eligible_->self() != nullptr) block->eligibility.selves = &eligible_->self()->rows;
+    for (const RowIdentity& identity : identities) {
+      block->eligibility.self.push_back(identity.self);
+    }
+    block->eligibility.Finish();
+    return;
+  }
+  ArrangedQueries arranged =
+      ArrangeQueries(std::move(block->queries), identities, excludes, eligible_);
+  block->queries = std::move(arranged.searched.rows);
+  block->eligibility = std::move(arranged.searched.eligibility);
+  block->few = std::move(arranged.few);
+  block->num_queries = arranged.num_queries;
+  block->duplicate_rows = arranged.duplicates;
+  for (int32_t& query : block->query_of_row) {
+    if (query >= 0) query = arranged.number_of[query];
+  }
+}
+
 arrow::Status LeftReader::Next(LeftBlock* block) {
   *block = LeftBlock{};
+  identities_.clear();
   block->first_row = next_row_;
   block->queries.metric = block->lists.vectors.metric = plan_.metric();
   int64_t rows_max = plan_.memory.block_rows;
@@ -166,6 +231,7 @@ arrow::Status LeftReader::Next(LeftBlock* block) {
     if (slice == nullptr) break;
     ARROW_ASSIGN_OR_RAISE(const auto vectors, ColumnAt(*slice, plan_.left_vector.name));
     ARROW_RETURN_NOT_OK(AddQueries(vectors, next_row_, block));
+    ARROW_RETURN_NOT_OK(AddIdentities(*slice, next_row_));
     next_row_ += slice->num_rows();
     block->num_rows += slice->num_rows();
     const auto names = plan_.layout.left_columns;
@@ -185,6 +251,7 @@ arrow::Status LeftReader::Next(LeftBlock* block) {
   if (plan_.multivector() && !plan_.left_vector.multivector) {
     block->lists = exec::ListsOfOne(std::move(block->queries));
   }
+  Arrange(block);
   if (slices.size() == 1) {
     block->columns = slices[0];
   } else {

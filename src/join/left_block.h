@@ -12,6 +12,9 @@
 #include "base/error.h"
 #include "exec/query_lists.h"
 #include "exec/query_rows.h"
+#include "join/arrange_queries.h"
+#include "join/eligible_rows.h"
+#include "join/left_identity.h"
 #include "join/plan.h"
 
 namespace kinjo::join {
@@ -22,8 +25,12 @@ struct LeftBlock {
   int64_t num_rows = 0;
   std::shared_ptr<arrow::RecordBatch> columns;  ///< the left columns that come out, in order
   exec::QueryRows queries;
-  exec::QueryLists lists;             ///< instead of `queries` where the right has lists
+  exec::QueryLists lists;              ///< instead of `queries` where the right has lists
+  exec::QueryEligibility eligibility;  ///< what each of `queries` or `lists` may find
+  QuerySet few;             ///< queries whose groups are scored whole, numbered after `queries`
+  int64_t num_queries = 0;  ///< or lists, in all (ArrangedQueries)
   std::vector<int32_t> query_of_row;  ///< or list; -1 for rows that can't match
+  int64_t duplicate_rows = 0;         ///< rows that share their query with an earlier one
   int64_t null_rows = 0;
   int64_t non_finite_rows = 0;  ///< for cosine also the zero vectors
 };
@@ -31,8 +38,10 @@ struct LeftBlock {
 /// Reads the left side once. One thread.
 class LeftReader {
  public:
-  /// With `part_rows` > 0 no block crosses a multiple of that.
+  /// `eligible` is null when every right row may come out for every left row. With `part_rows` > 0
+  /// no block crosses a multiple of that.
   static arrow::Result<std::unique_ptr<LeftReader>> Open(const JoinPlan& plan,
+                                                         const EligibleRows* eligible = nullptr,
                                                          int64_t part_rows = 0);
 
   /// Passes over rows, as many as there are; gives how many that was.
@@ -60,8 +69,16 @@ class LeftReader {
   arrow::Status AddRows(const std::shared_ptr<arrow::Array>& vectors, int64_t first_row,
                         std::vector<T>* values, LeftBlock* block);
 
+  /// Appends the identities of rows to `identities_`.
+  arrow::Status AddIdentities(const arrow::RecordBatch& rows, int64_t first_row);
+  /// Turns the queries of a whole block into those that are searched.
+  void Arrange(LeftBlock* block);
+
   const JoinPlan& plan_;
   const int64_t part_rows_;
+  const EligibleRows* eligible_ = nullptr;
+  std::unique_ptr<LeftIdentity> places_;  // where rows are told apart by their places
+  std::vector<RowIdentity> identities_;   // of the block's rows; empty without `eligible_`
   std::shared_ptr<arrow::RecordBatchReader> reader_;
   std::shared_ptr<arrow::RecordBatch> pending_;
   int64_t pending_offset_ = 0;

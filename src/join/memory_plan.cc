@@ -66,13 +66,14 @@ int64_t PartitionBytes(const MemoryNeeds& needs) {
     decoded_rows = rows / 10 + 1;
   }
   bytes += decoded_rows * (needs.dim * 5 + (needs.coded ? 5 : 3) * 8);
+  if (needs.by_group) bytes += rows * (8 + 8 + 4);  // addresses and numbers of a group's rows
   bytes *= needs.partitions_at_once > 0 ? needs.partitions_at_once : needs.threads;
   if (needs.graph_bytes_max > 0) bytes += needs.threads * index::HnswSearcher::SizeBytes(rows);
   return bytes;
 }
 
 int64_t FixedBytes(const MemoryNeeds& needs) {
-  int64_t bytes = needs.threads * ScratchBytes(needs.dim) + needs.mask_bytes;
+  int64_t bytes = needs.threads * ScratchBytes(needs.dim) + needs.mask_bytes + needs.key_bytes;
   if (needs.uses_index) bytes += PartitionBytes(needs);
   if (needs.scans) {
     // Two blocks: one is scored while the next is read, decoded and grouped.
@@ -123,6 +124,7 @@ arrow::Result<MemoryPlan> PlanMemory(const MemoryNeeds& needs) {
   plan.output_bytes = OutputBytes(needs.limit_bytes);
   plan.slack_bytes = SlackBytes(needs.limit_bytes);
   plan.fixed_bytes = FixedBytes(needs);
+  plan.key_bytes = needs.key_bytes;
   plan.query_bytes = QueryBytes(needs);
   const int64_t rows_min = needs.block_rows_asked > 0 && !needs.multivector
                                ? std::min(needs.block_rows_asked, kBlockRowsMin)

@@ -33,6 +33,8 @@ struct MemoryNeeds {
   int64_t block_rows_asked = 0;     ///< 0 = as many as fit
   int64_t mask_bytes = 0;           ///< of the rows that a filter passes
   int64_t filter_bytes = 0;         ///< while the filter is evaluated, before all else
+  bool by_group = false;            ///< queries find the right rows of their groups only
+  int64_t key_bytes = 0;            ///< of the right rows' keys and groups
   int64_t scan_vectors = 0;         ///< true vectors scanned at a time
   /// Rows are lists of vectors; a "query" and a "left row" is then a left vector.
   bool multivector = false;
@@ -42,6 +44,7 @@ struct MemoryNeeds {
 struct MemoryPlan {
   int64_t limit_bytes = 0;
   int64_t fixed_bytes = 0;    ///< buffers of the threads and of the scan
+  int64_t key_bytes = 0;      ///< of those, the right rows' keys and groups
   int64_t query_bytes = 0;    ///< of one left row
   int64_t block_rows = 0;     ///< left rows of a query block, at most
   int64_t block_vectors = 0;  ///< left vectors of a query block, at most

@@ -35,6 +35,15 @@ exec::QueryLists SelectLists(const exec::QueryLists& lists, const std::vector<in
   return out;
 }
 
+/// Appends what `vectors` vectors of a list may find.
+void AppendVectorsOf(const exec::QueryEligibility* of_lists, int64_t list, int64_t vectors,
+                     exec::QueryEligibility* out) {
+  if (of_lists == nullptr || !of_lists->excludes) return;
+  out->excludes = true;
+  out->selves = of_lists->selves;
+  out->self.insert(out->self.end(), static_cast<size_t>(vectors), of_lists->self[list]);
+}
+
 }  // namespace
 
 MultivectorSearch::MultivectorSearch(const JoinPlan& plan, base::ThreadPool* pool,
@@ -76,7 +85,12 @@ arrow::Status MultivectorSearch::EstimateSome(const exec::QueryLists& lists,
   const bool all = static_cast<int64_t>(some.size()) == lists.num_lists();
   const exec::QueryLists selected = all ? exec::QueryLists{} : SelectLists(lists, some);
   const exec::QueryLists& own = all ? lists : selected;
-  found_.Reset(own.vectors.num_queries, wanted, exec::DistanceRange{});
+  eligibility_ = {};
+  for (const int64_t list : some) {
+    AppendVectorsOf(rows->eligibility(), list, lists.size(list), &eligibility_);
+  }
+  eligibility_.Finish();
+  found_.Reset(own.vectors.num_queries, wanted, exec::DistanceRange{}, &eligibility_);
   ARROW_RETURN_NOT_OK(prober_->Probe(own.vectors, wanted, &found_));
   std::vector<uint8_t> is_done(some.size(), 0);
   const int64_t items = (own.num_lists() + kListsPerItem - 1) / kListsPerItem;
@@ -153,21 +167,14 @@ arrow::Status MultivectorSearch::Estimate(const exec::QueryLists& lists,
 
 arrow::Status MultivectorSearch::Search(const exec::QueryLists& lists, exec::NeighborHeaps* heaps,
                                         const MultivectorExactPath::OnRows& on_rows) {
-  scanned_rows_ = 0;
-  if (!plan_.uses_index()) {
-    ARROW_RETURN_NOT_OK(exact_.Scan(lists, std::nullopt, heaps, on_rows));
-    scanned_rows_ = exact_.matching_rows();
-    return arrow::Status::OK();
-  }
+  if (!plan_.uses_index()) return exact_.Scan(lists, std::nullopt, heaps, on_rows);
   met_.assign(static_cast<size_t>(lists.num_lists()), {});
   if (!plan_.refines) return Estimate(lists, heaps);
-  candidates_.Reset(lists.num_lists(), plan_.candidates, plan_.range);
+  candidates_.Reset(lists.num_lists(), plan_.candidates, plan_.range, heaps->eligibility());
   ARROW_RETURN_NOT_OK(Estimate(lists, &candidates_));
   ARROW_RETURN_NOT_OK(refiner_.Refine(lists, &candidates_, heaps));
   if (!plan_.scans_unindexed()) return arrow::Status::OK();
-  ARROW_RETURN_NOT_OK(exact_.Scan(lists, plan_.choice.index->unindexed_fragments, heaps, {}));
-  scanned_rows_ = exact_.matching_rows();
-  return arrow::Status::OK();
+  return exact_.Scan(lists, plan_.choice.index->unindexed_fragments, heaps, {});
 }
 
 }  // namespace kinjo::join

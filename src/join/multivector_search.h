@@ -34,8 +34,6 @@ class MultivectorSearch {
 
   /// What each list of the last search met in the index: rows are counted once. Empty without one.
   const std::vector<Prober::Met>& met() const { return met_; }
-  /// Rows that could match in the exact scan of the last search.
-  int64_t scanned_rows() const { return scanned_rows_; }
 
  private:
   /// What the vectors of one list found so far.
@@ -69,11 +67,11 @@ class MultivectorSearch {
   std::optional<Prober> prober_;
   MultivectorRefiner refiner_;
   MultivectorExactPath exact_;
-  exec::NeighborHeaps found_;       // of each vector
-  exec::NeighborHeaps candidates_;  // of each list
-  std::vector<Prober::Met> met_;    // of each list
+  exec::QueryEligibility eligibility_;  // of the vectors that are searched
+  exec::NeighborHeaps found_;           // of each vector
+  exec::NeighborHeaps candidates_;      // of each list
+  std::vector<Prober::Met> met_;        // of each list
   int64_t indexed_vectors_ = 0;
-  int64_t scanned_rows_ = 0;
 };
 
 }  // namespace kinjo::join

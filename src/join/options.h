@@ -38,6 +38,11 @@ struct JoinOptions {
   std::optional<int64_t> ef;  ///< breadth of a graph search; nothing = max(256, 1.5 candidates)
   ApproxMode approx_mode = ApproxMode::kNormal;
   std::string where;  ///< SQL predicate over right columns; "" = every row
+  /// Key columns, "a" or "left:right": a left row finds right rows with equal values only.
+  std::vector<std::string> by;
+  /// Drops the right row that the left row is: the one with an equal key column ("a" or
+  /// "left:right"), or, "", the same row of the same table.
+  std::optional<std::string> exclude_self;
   IndexUse index = IndexUse::kAuto;
   std::string index_name;
   bool fast_search = false;

@@ -6,6 +6,7 @@
 #include "base/thread_pool.h"
 #include "exec/ann_ivf_batch.h"
 #include "exec/multivector_array.h"
+#include "join/arrange_queries.h"
 #include "join/column_path.h"
 #include "join/row_bytes.h"
 #include "join/validate.h"
@@ -31,6 +32,8 @@ constexpr int64_t kRowsLookedAt = 64;
 // `dim`: elements of a vector, for the vector column when its type doesn't tell.
 int64_t LeftRowBytes(const JoinPlan& plan, int64_t dim) {
   int64_t bytes = 0;
+  bytes += static_cast<int64_t>(sizeof(RowIdentity)) + KeySize(plan.eligibility.by.left) +
+           KeySize(plan.eligibility.self.left);
   for (const std::string& name : plan.layout.left_columns) {
     const bool list = name == plan.left_vector.name && !plan.left_vector.type.width.has_value();
     bytes += list ? dim * 8 : ValueBytes(*plan.left->schema()->GetFieldByName(name)->type());
@@ -130,12 +133,16 @@ MemoryNeeds NeedsOf(const JoinPlan& plan, int64_t dim) {
   needs.k = std::min(plan.options.k, right_rows);
   needs.left_row_bytes = LeftRowBytes(plan, dim);
   needs.uses_index = plan.uses_index();
-  needs.scans = !plan.uses_index() || plan.scans_unindexed() || plan.filter != nullptr;
+  needs.scans = !plan.uses_index() || plan.scans_unindexed() || plan.filter != nullptr ||
+                plan.eligibility.groups_rows();
   needs.block_rows_asked = plan.options.block_rows.value_or(0);
   if (plan.filter != nullptr) {
     needs.mask_bytes = plan.filter->mask_bytes;
     needs.filter_bytes = plan.filter->work_bytes;
   }
+  needs.by_group = plan.eligibility.groups_rows();
+  needs.key_bytes =
+      ByBytes(plan.eligibility, *plan.right) + SelfBytes(plan.eligibility, *plan.right);
   needs.multivector = plan.multivector();
   needs.scan_vectors = plan.scan_batch_rows() * plan.row_vectors;
   if (plan.multivector() && plan.uses_index()) {
@@ -163,6 +170,8 @@ MemoryNeeds NeedsOf(const JoinPlan& plan, int64_t dim) {
     }
     needs.partitions_at_once = std::max(
         needs.partitions_at_once, exec::AnnIvfBatch::PartitionsAtOnce(partitions, plan.threads));
+    // Of a group each thread decodes the rows that it scans.
+    if (needs.by_group) needs.partitions_at_once = plan.threads;
   }
   return needs;
 }
@@ -184,6 +193,13 @@ arrow::Status ResolveColumns(JoinPlan* plan) {
       plan->right_vector,
       ResolveVectorColumn(right, options.right_on.empty() ? options.on : options.right_on));
   ARROW_ASSIGN_OR_RAISE(plan->layout, MakeOutputLayout(left, right, plan->right_vector, options));
+  ARROW_ASSIGN_OR_RAISE(plan->eligibility,
+                        PlanEligibility(options, *plan->left, *plan->right, left, right));
+  if (plan->eligibility.groups_rows() && plan->right_vector.multivector) {
+    return base::NotSupported(
+        "by can't be used with ", plan->right_vector.what,
+        ", which holds lists of vectors; join the rows of each key with where");
+  }
   return arrow::Status::OK();
 }
 

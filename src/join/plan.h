@@ -10,6 +10,7 @@
 #include "exec/ann_ivf_partition.h"
 #include "exec/neighbor_heaps.h"
 #include "join/columns.h"
+#include "join/eligible_rows.h"
 #include "join/index_choice.h"
 #include "join/memory_plan.h"
 #include "join/options.h"
@@ -31,6 +32,7 @@ struct JoinPlan {
   exec::ProbeLimits probes;
   exec::DistanceRange range;
   MemoryPlan memory;
+  EligibilityPlan eligibility;
   std::shared_ptr<const RightFilter> filter;  ///< null = every right row
   /// The rows that passed the filter: null in a plan, set in the copy that a run works with.
   std::shared_ptr<const dataset::RowMask> rows;

@@ -62,23 +62,13 @@ arrow::Status Prober::Visit(size_t segment, const exec::AnnIvfPartition& ranking
   return batches_[segment]->Scan(ranking.queries(), list, heaps);
 }
 
-int64_t Prober::EligibleRows(const Rankings& rankings, const exec::NeighborHeaps& heaps,
-                             uint32_t query) const {
-  int64_t rows = -heaps.nearer_than_range(query);
-  for (size_t i = 0; i < rankings.size(); ++i) {
-    for (const index::RankedPartition& visited : rankings[i]->visited(query)) {
-      rows += batches_[i]->matching_rows(visited.partition);
-    }
-  }
-  return rows;
-}
-
+// A row nearer than the range may not come out.
 std::vector<uint32_t> Prober::Unfinished(const Rankings& rankings, const exec::NeighborHeaps& heaps,
                                          const std::vector<uint32_t>& among) const {
   std::vector<uint32_t> queries;
   for (const uint32_t query : among) {
     if (heaps.size(query) >= wanted_) continue;
-    if (EligibleRows(rankings, heaps, query) >= wanted_) continue;
+    if (heaps.met(query) - heaps.nearer_than_range(query) >= wanted_) continue;
     for (const auto& ranking : rankings) {
       if (!ranking->has_next(query)) continue;
       queries.push_back(query);
@@ -107,8 +97,11 @@ arrow::Status Prober::LateSearch(const Rankings& rankings, exec::NeighborHeaps* 
   }
 }
 
-void Prober::TellMet(const Rankings& rankings, int64_t num_queries) {
-  met_.assign(static_cast<size_t>(num_queries), {});
+void Prober::TellMet(const Rankings& rankings, const exec::NeighborHeaps& heaps) {
+  met_.assign(static_cast<size_t>(heaps.num_queries()), {});
+  for (size_t query = 0; query < met_.size(); ++query) {
+    met_[query].rows = heaps.met(static_cast<int64_t>(query));
+  }
   for (size_t i = 0; i < rankings.size(); ++i) {
     const index::IvfSegment& segment = rankings[i]->segment();
     uint64_t all_rows = 0;
@@ -116,7 +109,6 @@ void Prober::TellMet(const Rankings& rankings, int64_t num_queries) {
     for (size_t query = 0; query < met_.size(); ++query) {
       uint64_t stored = 0;
       for (const auto& visited : rankings[i]->visited(static_cast<uint32_t>(query))) {
-        met_[query].rows += batches_[i]->matching_rows(visited.partition);
         stored += segment.partition_rows(visited.partition);
       }
       met_[query].all = met_[query].all && stored == all_rows;
@@ -145,7 +137,7 @@ arrow::Status Prober::Probe(const exec::QueryRows& queries, int64_t wanted,
     ARROW_RETURN_NOT_OK(Visit(i, *rankings[i], probes, heaps));
   }
   ARROW_RETURN_NOT_OK(LateSearch(rankings, heaps));
-  TellMet(rankings, queries.num_queries);
+  TellMet(rankings, *heaps);
   return arrow::Status::OK();
 }
 

@@ -25,7 +25,7 @@ class Prober {
 
   /// What a query met on its way.
   struct Met {
-    int64_t rows = 0;  ///< that could match, in the partitions it visited
+    int64_t rows = 0;  ///< that could match and may come out, in the partitions it visited
     bool all = true;   ///< it visited every partition that holds rows
   };
 
@@ -44,10 +44,7 @@ class Prober {
   arrow::Status Visit(size_t segment, const exec::AnnIvfPartition& ranking,
                       const std::vector<exec::Probe>& probes, exec::NeighborHeaps* heaps);
   arrow::Status LateSearch(const Rankings& rankings, exec::NeighborHeaps* heaps);
-  void TellMet(const Rankings& rankings, int64_t num_queries);
-  /// Rows that `query` met so far and that may come out.
-  int64_t EligibleRows(const Rankings& rankings, const exec::NeighborHeaps& heaps,
-                       uint32_t query) const;
+  void TellMet(const Rankings& rankings, const exec::NeighborHeaps& heaps);
   /// The queries that met fewer eligible rows than wanted and may go on.
   std::vector<uint32_t> Unfinished(const Rankings& rankings, const exec::NeighborHeaps& heaps,
                                    const std::vector<uint32_t>& among) const;

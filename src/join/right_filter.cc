@@ -48,9 +48,17 @@ int64_t BatchBytes(const arrow::Schema& schema, const std::vector<std::string>& 
   return kScanBatchRows * row_bytes;
 }
 
-/// Whether scoring every row that passes is the better search: there are at most k of them, or so
-/// few that the first round would not meet k. Never where an option caps the partitions: the caller
-/// wants what lies in those. Looks at the right side and the options alone.
+/// The rows that fast_search may find: those of fragments that the index covers.
+dataset::RowMask IndexedRows(const JoinPlan& plan, const dataset::RowMask& rows) {
+  std::vector<uint64_t> covered;
+  for (const dataset::IndexSegmentInfo& segment : plan.choice.index->info.segments) {
+    covered.insert(covered.end(), segment.fragment_ids.begin(), segment.fragment_ids.end());
+  }
+  return rows.InFragments(covered);
+}
+
+}  // namespace
+
 bool NeedsNoSearch(const JoinPlan& plan, int64_t passing) {
   if (passing == 0) return true;
   if (plan.options.nprobes.has_value() || plan.options.maximum_nprobes.has_value()) return false;
@@ -65,17 +73,6 @@ bool NeedsNoSearch(const JoinPlan& plan, int64_t passing) {
   }
   return static_cast<double>(passing) * visited < static_cast<double>(plan.options.k) * partitions;
 }
-
-/// The rows that fast_search may find: those of fragments that the index covers.
-dataset::RowMask IndexedRows(const JoinPlan& plan, const dataset::RowMask& rows) {
-  std::vector<uint64_t> covered;
-  for (const dataset::IndexSegmentInfo& segment : plan.choice.index->info.segments) {
-    covered.insert(covered.end(), segment.fragment_ids.begin(), segment.fragment_ids.end());
-  }
-  return rows.InFragments(covered);
-}
-
-}  // namespace
 
 arrow::Result<std::shared_ptr<const RightFilter>> MakeRightFilter(RightSide* right,
                                                                   const JoinOptions& options,

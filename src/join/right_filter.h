@@ -34,6 +34,12 @@ arrow::Result<std::shared_ptr<const RightFilter>> MakeRightFilter(RightSide* rig
                                                                   const JoinOptions& options,
                                                                   int threads);
 
+/// Whether scoring every row that passes is the better search: there are at most k of them, or so
+/// few that the first round would not meet k. Never where an option caps the partitions: the caller
+/// wants what lies in those. Looks at the right side and the options alone. Requires: the plan uses
+/// an index.
+bool NeedsNoSearch(const JoinPlan& plan, int64_t passing);
+
 /// Evaluates the filter of `plan`, if it has one, and narrows the plan to the rows that pass. When
 /// they are so few that scoring each of them is the better search, the index is left out.
 arrow::Status ApplyRightFilter(base::ThreadPool* pool, const base::CancelToken& cancel,

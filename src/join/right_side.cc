@@ -22,13 +22,12 @@ class DatasetSide final : public RightSide {
   }
   std::shared_ptr<dataset::Dataset> dataset() const override { return dataset_; }
 
-  arrow::Result<std::unique_ptr<dataset::Scan>> ScanColumn(
-      const std::string& column, const std::optional<std::vector<uint64_t>>& fragment_ids,
-      int64_t batch_rows, const std::shared_ptr<const dataset::RowMask>& rows) override {
-    return dataset_->MakeScan({.columns = {column},
-                               .fragment_ids = fragment_ids,
-                               .batch_rows = batch_rows,
-                               .rows = rows});
+  arrow::Result<std::unique_ptr<dataset::Scan>> ScanColumns(
+      const std::vector<std::string>& columns,
+      const std::optional<std::vector<uint64_t>>& fragment_ids, int64_t batch_rows,
+      const std::shared_ptr<const dataset::RowMask>& rows) override {
+    return dataset_->MakeScan(
+        {.columns = columns, .fragment_ids = fragment_ids, .batch_rows = batch_rows, .rows = rows});
   }
   arrow::Result<dataset::FilterAnswer> EvaluateFilter(const predicate::Predicate& filter,
                                                       base::ThreadPool* pool,
@@ -67,10 +66,10 @@ class TableSide final : public RightSide {
   std::optional<int64_t> num_rows() const override { return source_->num_rows(); }
   std::shared_ptr<dataset::Dataset> dataset() const override { return nullptr; }
 
-  arrow::Result<std::unique_ptr<dataset::Scan>> ScanColumn(
-      const std::string& column, const std::optional<std::vector<uint64_t>>&, int64_t batch_rows,
-      const std::shared_ptr<const dataset::RowMask>& rows) override {
-    ARROW_ASSIGN_OR_RAISE(auto reader, source_->Read(std::vector<std::string>{column}));
+  arrow::Result<std::unique_ptr<dataset::Scan>> ScanColumns(
+      const std::vector<std::string>& columns, const std::optional<std::vector<uint64_t>>&,
+      int64_t batch_rows, const std::shared_ptr<const dataset::RowMask>& rows) override {
+    ARROW_ASSIGN_OR_RAISE(auto reader, source_->Read(columns));
     return MakeTableScan(std::move(reader), batch_rows, rows);
   }
   arrow::Result<dataset::FilterAnswer> EvaluateFilter(const predicate::Predicate& filter,

@@ -33,11 +33,18 @@ class RightSide {
   /// The dataset behind it; null for tables, which have no index.
   virtual std::shared_ptr<dataset::Dataset> dataset() const = 0;
 
-  /// Streams one column with the rows' addresses, in address order, at most `batch_rows` at a time:
+  /// Streams columns with the rows' addresses, in address order, at most `batch_rows` at a time:
   /// those of `rows`, or all when that is null.
-  virtual arrow::Result<std::unique_ptr<dataset::Scan>> ScanColumn(
+  virtual arrow::Result<std::unique_ptr<dataset::Scan>> ScanColumns(
+      const std::vector<std::string>& columns,
+      const std::optional<std::vector<uint64_t>>& fragment_ids, int64_t batch_rows,
+      const std::shared_ptr<const dataset::RowMask>& rows) = 0;
+  /// The same for one column.
+  arrow::Result<std::unique_ptr<dataset::Scan>> ScanColumn(
       const std::string& column, const std::optional<std::vector<uint64_t>>& fragment_ids,
-      int64_t batch_rows, const std::shared_ptr<const dataset::RowMask>& rows) = 0;
+      int64_t batch_rows, const std::shared_ptr<const dataset::RowMask>& rows) {
+    return ScanColumns({column}, fragment_ids, batch_rows, rows);
+  }
   /// Evaluates a filter made for schema().
   virtual arrow::Result<dataset::FilterAnswer> EvaluateFilter(const predicate::Predicate& filter,
                                                               base::ThreadPool* pool,

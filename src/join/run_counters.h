@@ -21,6 +21,7 @@ struct RunCounters {
   std::atomic<bool> finished{false};  ///< every left row is joined
   std::atomic<int64_t> skipped_null_rows{0};
   std::atomic<int64_t> skipped_non_finite_rows{0};
+  std::atomic<int64_t> duplicate_rows{0};
   std::atomic<int64_t> short_rows{0};
   std::atomic<int64_t> capped_rows{0};
   std::atomic<int64_t> result_rows{0};

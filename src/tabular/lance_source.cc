@@ -53,6 +53,7 @@ class LanceSource final : public TableSource {
   std::optional<int64_t> num_rows() const override {
     return static_cast<int64_t>(dataset_->num_rows());
   }
+  std::shared_ptr<dataset::Dataset> dataset() const override { return dataset_; }
 
   arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> Read(
       const std::optional<std::vector<std::string>>& columns) override {

@@ -13,6 +13,10 @@
 #include "arrow/type.h"
 #include "base/error.h"
 
+namespace kinjo::dataset {
+class Dataset;
+}
+
 namespace kinjo::tabular {
 
 /// How to read text and untyped files; the defaults guess from the name's ending.
@@ -42,6 +46,8 @@ class TableSource {
   virtual std::shared_ptr<arrow::Schema> schema() const = 0;
   /// Rows when the files tell it cheaply.
   virtual std::optional<int64_t> num_rows() const = 0;
+  /// The dataset whose live rows these are, in the order of its scans; null for other tables.
+  virtual std::shared_ptr<dataset::Dataset> dataset() const { return nullptr; }
 
   /// Streams the named columns (nullopt: all) in file order, then row order.
   virtual arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> Read(

@@ -56,10 +56,32 @@ def default_metric(table, column):
     return "hamming" if element == pa.uint8() else "l2"
 
 
-def nearest_rows(query, rights, ids, metric, options):
+def key_values(left, right, names):
+    """The values of key columns ("a" or "left:right") of both sides, a tuple for each row."""
+    pairs = [name.split(":") if ":" in name else (name, name) for name in names]
+    sides = (left, [a for a, _ in pairs]), (right, [b for _, b in pairs])
+    return [list(zip(*(table[name].to_pylist() for name in own))) for table, own in sides]
+
+
+def eligible_rows(left, right, options):
+    """eligible_rows(...)[left row][right row]: whether keys let it come out."""
+    matrix = np.ones((left.num_rows, right.num_rows), bool)
+    if "by" in options:
+        lefts, rights = key_values(left, right, options["by"])
+        matrix &= np.array([[None not in a and a == b for b in rights] for a in lefts])
+    if "exclude_self" in options:
+        if options["exclude_self"]:
+            lefts, rights = key_values(left, right, [options["exclude_self"]])
+        else:
+            lefts, rights = ([(row,) for row in range(side.num_rows)] for side in (left, right))
+        matrix &= np.array([[None in a or a != b for b in rights] for a in lefts])
+    return matrix
+
+
+def nearest_rows(query, rights, ids, metric, options, eligible):
     found = []
     for row, right in enumerate(rights):
-        if query is not None and right is not None:
+        if query is not None and right is not None and eligible[row]:
             found.append((float(np.float32(distance(query, right, metric))), row))
     if "distance_range" in options:
         lower, upper = map(number, options["distance_range"])
@@ -82,7 +104,9 @@ def by_brute_force(case, dataset, left):
     rights = [usable(vector, metric) for vector in right[right_on].to_pylist()]
     ids = right["id"].to_pylist()
     queries = [usable(vector, metric) for vector in left[left_on].to_pylist()]
-    return [nearest_rows(query, rights, ids, metric, options) for query in queries]
+    eligible = eligible_rows(left, right, options)
+    return [nearest_rows(query, rights, ids, metric, options, own)
+            for query, own in zip(queries, eligible)]
 
 
 def by_pylance(case, dataset, left):
