@@ -83,7 +83,7 @@ DescribedIndex ReadIndex(const std::string& text) { return IndexOf(Json::parse(t
 DescribedRun ReadRun(const std::string& report_json) {
   const Json json = Json::parse(report_json);
   return {json.value("index_name", ""), json.value("metric", ""),
-          json.value("scored_all_passing", false)};
+          json.value("scored_all_passing", false), json.value("clusters", uint64_t{0})};
 }
 
 }  // namespace kinjo::cli

@@ -84,6 +84,7 @@ struct DescribedRun {
   std::string index_name;  ///< "" for the exact path
   std::string metric;
   bool scored_all_passing = false;  ///< few rows passed the filter: the index wasn't searched
+  uint64_t clusters = 0;            ///< 0 unless asked for
 };
 DescribedRun ReadRun(const std::string& report_json);
 

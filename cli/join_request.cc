@@ -51,6 +51,9 @@ JoinOptions OptionsOf(const Flags& flags) {
   options.ef = flags.ef;
   options.search_effort = flags.search_effort;
   options.approx_mode = flags.approx_mode.value_or(options.approx_mode);
+  options.unordered_pairs = flags.unordered_pairs;
+  options.mutual = flags.mutual;
+  options.clusters = flags.clusters;
   return options;
 }
 

@@ -71,6 +71,12 @@ std::string Remarks(const RunWords& words, const kinjo_join_report& report, cons
     text += "; " + CountedLeft(words, static_cast<uint64_t>(report.duplicate_rows)) +
             " answered with an equal one";
   }
+  if (flags.clusters) {
+    const auto full = static_cast<uint64_t>(report.left_rows - report.short_rows) - nulls - odd;
+    if (full == 0) return text;
+    return text + "; " + CountedLeft(words, full) +
+           " with k matches within the distance, or more: a larger -k may join clusters";
+  }
   if (report.short_rows > 0) {
     text += "; " + CountedLeft(words, static_cast<uint64_t>(report.short_rows)) +
             " with fewer than k matches";
@@ -87,6 +93,7 @@ std::string Summary(const RunWords& words, const kinjo_join_report& report, cons
   const auto left_rows = static_cast<uint64_t>(report.left_rows);
   std::string text = Counted(static_cast<uint64_t>(report.result_rows), "row") + " from " +
                      CountedLeft(words, left_rows) + " in " + Duration(report.total_s);
+  if (flags.clusters) text += ", " + Counted(run.clusters, "cluster");
   if (report.total_s > 0 && left_rows > 0) {
     const double rate = static_cast<double>(left_rows) / report.total_s;
     text += " (" + Count(static_cast<uint64_t>(rate)) + " queries/s)";

@@ -234,6 +234,9 @@ typedef struct kinjo_join_options {
   const char* exclude_self; /* drop the right row that the left row is: the key column that tells,
                              * "a" or "left:right", or "", the same row of the same table; NULL:
                              * keep it */
+  bool unordered_pairs;  /* of a self-join: each pair of rows once */
+  bool mutual;           /* only matches that are among each other's k */
+  bool clusters;         /* of a self-join: each left row once, with `_cluster` */
 } kinjo_join_options;
 
 KINJO_EXPORT void kinjo_join_options_init(kinjo_join_options* options, size_t struct_size);

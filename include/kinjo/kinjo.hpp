@@ -343,6 +343,9 @@ struct JoinOptions {
   std::string right_tag;
   std::optional<std::vector<std::string>> by;
   std::optional<std::string> exclude_self;  ///< "": the same row of the same table
+  bool unordered_pairs = false;
+  bool mutual = false;
+  bool clusters = false;
 };
 
 /// Must not throw: it is called through C.
@@ -598,6 +601,9 @@ class Join {
     if (options.by) raw.by = by.data();
     raw.num_by = by.size() - 1;
     if (options.exclude_self) raw.exclude_self = options.exclude_self->c_str();
+    raw.unordered_pairs = options.unordered_pairs;
+    raw.mutual = options.mutual;
+    raw.clusters = options.clusters;
     return call(raw);
   }
 

@@ -89,6 +89,9 @@ const std::map<std::string, Setter>& Setters() {
       {"ef", SetOptional(&O::ef)},
       {"search_effort", SetOptional(&O::search_effort)},
       {"approx_mode", Set(&O::approx_mode)},
+      {"unordered_pairs", Set(&O::unordered_pairs)},
+      {"mutual", Set(&O::mutual)},
+      {"clusters", Set(&O::clusters)},
   };
   return setters;
 }
@@ -269,6 +272,12 @@ TEST_P(Conformance, IsKept) {
     EXPECT_EQ(outcome.rows->schema()->field_names(), columns);
   }
   if (expect.contains("ids")) ExpectRows(expect, *outcome.rows);
+  if (expect.contains("clusters")) {
+    const auto* clusters = ColumnOf<arrow::Int64Array>(*outcome.rows, "_cluster");
+    ASSERT_NE(clusters, nullptr);
+    const auto* values = clusters->raw_values();
+    EXPECT_EQ(Json(std::vector<int64_t>(values, values + clusters->length())), expect["clusters"]);
+  }
   const Json report = expect.value("report", Json::object());
   for (const auto& [key, value] : report.items()) EXPECT_EQ(outcome.report[key], value) << key;
 }

@@ -192,6 +192,8 @@ std::string DescribeReport(const join::JoinReport& report) {
                {"duplicate_rows", report.duplicate_rows},
                {"short_rows", report.short_rows},
                {"capped_rows", report.capped_rows},
+               {"dropped_matches", report.dropped_matches},
+               {"clusters", report.clusters},
                {"partitions_ranked", report.partitions_ranked},
                {"partitions_probed", report.partitions_probed},
                {"partitions_read", report.partitions_read},

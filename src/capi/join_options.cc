@@ -115,6 +115,9 @@ arrow::Result<join::JoinOptions> ToJoinOptions(const kinjo_join_options* options
   ARROW_ASSIGN_OR_RAISE(auto by, ToNames("by", given.by, given.num_by));
   if (by.has_value()) result.by = *std::move(by);
   if (given.exclude_self != nullptr) result.exclude_self = given.exclude_self;
+  result.unordered_pairs = given.unordered_pairs;
+  result.mutual = given.mutual;
+  result.clusters = given.clusters;
   return result;
 }
 

@@ -94,10 +94,18 @@ arrow::Result<std::string> RightOutputName(const std::string& name, const std::s
 }
 
 arrow::Result<TakenNames> ReservedNames(const OutputLayout& layout) {
-  TakenNames taken = {{"_distance", "the join's column \"_distance\""},
-                      {"_rank", "the join's column \"_rank\""}};
-  if (layout.row_id) taken.emplace("_rowid", "the join's column \"_rowid\"");
-  if (layout.query_index) taken.emplace("_query_index", "the join's column \"_query_index\"");
+  TakenNames taken;
+  const auto reserve = [&](const std::string& name) {
+    taken.emplace(name, "the join's column \"" + name + "\"");
+  };
+  if (layout.cluster) {
+    reserve("_cluster");
+  } else {
+    reserve("_distance");
+    reserve("_rank");
+  }
+  if (layout.row_id) reserve("_rowid");
+  if (layout.query_index) reserve("_query_index");
   for (const std::string& name : layout.left_columns) {
     const auto [clash, fresh] = taken.emplace(name, "left column \"" + name + "\"");
     if (!fresh) {
@@ -188,9 +196,12 @@ arrow::Result<OutputLayout> MakeOutputLayout(const Side& left, const Side& right
   OutputLayout layout;
   layout.row_id = options.with_row_id;
   layout.query_index = options.with_query_index;
+  layout.cluster = options.clusters;
   ARROW_ASSIGN_OR_RAISE(layout.left_columns, SelectColumns(left, options.left_select, ""));
-  ARROW_ASSIGN_OR_RAISE(layout.right_columns,
-                        SelectColumns(right, options.right_select, right_vector.name));
+  if (!layout.cluster) {
+    ARROW_ASSIGN_OR_RAISE(layout.right_columns,
+                          SelectColumns(right, options.right_select, right_vector.name));
+  }
   ARROW_ASSIGN_OR_RAISE(const TakenNames reserved, ReservedNames(layout));
   TakenNames taken = reserved;
   arrow::FieldVector fields;
@@ -205,8 +216,12 @@ arrow::Result<OutputLayout> MakeOutputLayout(const Side& left, const Side& right
     const auto field = right.schema->GetFieldByName(name);
     fields.push_back(field->WithName(output)->WithNullable(field->nullable() || keeps_left));
   }
-  fields.push_back(arrow::field("_distance", arrow::float32(), true));
-  fields.push_back(arrow::field("_rank", arrow::int32(), keeps_left));
+  if (layout.cluster) {
+    fields.push_back(arrow::field("_cluster", arrow::int64(), false));
+  } else {
+    fields.push_back(arrow::field("_distance", arrow::float32(), true));
+    fields.push_back(arrow::field("_rank", arrow::int32(), keeps_left));
+  }
   if (layout.row_id) fields.push_back(arrow::field("_rowid", arrow::uint64(), keeps_left));
   if (layout.query_index) fields.push_back(arrow::field("_query_index", arrow::int64(), false));
   layout.schema = arrow::schema(std::move(fields));

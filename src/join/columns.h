@@ -51,11 +51,13 @@ struct OutputLayout {
   std::vector<std::string> right_columns;  ///< by their names on the right side
   bool row_id = false;
   bool query_index = false;
+  bool cluster = false;  ///< the left columns and `_cluster`, in place of matches
   std::shared_ptr<arrow::Schema> schema;
 };
 
-/// Left columns, right columns, _distance, _rank, and on request _rowid and _query_index. A right
-/// column whose name is taken gets the suffix; what the suffix can't solve is an error.
+/// Left columns, right columns, _distance, _rank, and on request _rowid and _query_index; for
+/// clusters the left columns, _cluster, and on request _query_index. A right column whose name is
+/// taken gets the suffix; what the suffix can't solve is an error.
 arrow::Result<OutputLayout> MakeOutputLayout(const Side& left, const Side& right,
                                              const VectorColumn& right_vector,
                                              const JoinOptions& options);

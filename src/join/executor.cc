@@ -1,6 +1,10 @@
 #include "join/executor.h"
 
 #include <algorithm>
+#include <numeric>
+
+#include "join/cluster_batches.h"
+#include "join/reverse_search.h"
 
 namespace kinjo::join {
 
@@ -84,6 +88,7 @@ arrow::Status Executor::Reserve(const JoinPlan& plan, const EligibleRows* eligib
       std::min(memory.key_bytes, eligible == nullptr ? 0 : eligible->reserved_bytes());
   const std::pair<int64_t, const char*> parts[] = {
       {memory.fixed_bytes - key_bytes, "the threads' buffers"},
+      {memory.pair_bytes, "pairs of all left rows"},
       {memory.block_bytes, "a query block"},
       {memory.cache_bytes, "kept partitions"},
       {memory.take_bytes, "right rows being read"},
@@ -168,7 +173,7 @@ arrow::Status Executor::ScoreGroups(const LeftBlock& block, Rooms* rooms, Matche
   return Drain(rooms, matches);
 }
 
-arrow::Result<Executor::Matches> Executor::Search(const LeftBlock& block, Rooms* rooms) {
+arrow::Result<Matches> Executor::Search(const LeftBlock& block, Rooms* rooms) {
   Matches matches;
   matches.reserve(static_cast<size_t>(block.num_queries));
   rooms->met.clear();
@@ -187,22 +192,25 @@ arrow::Result<Executor::Matches> Executor::Search(const LeftBlock& block, Rooms*
   return matches;
 }
 
-void Executor::CountCapped(const LeftBlock& block, const Matches& matches, const Rooms& rooms) {
+void Executor::CountShort(const LeftBlock& block, const Matches& matches, const Rooms& rooms) {
   const JoinPlan& plan = *plan_;
   // A fast search has narrowed the rows that pass to those of the index's fragments.
   const bool rows_there = rooms.plan.rows == nullptr ||
                           static_cast<int64_t>(rooms.plan.rows->count()) < counters_.filter_rows;
   const bool leaves_fragments = plan.uses_index() && plan.options.fast_search && rows_there &&
                                 !plan.choice.index->unindexed_fragments.empty();
+  int64_t short_rows = 0;
   int64_t capped = 0;
   for (const int32_t query : block.query_of_row) {
     if (query < 0) continue;
     const auto found = static_cast<int64_t>(matches[query].size());
     if (found >= plan.options.k) continue;
+    ++short_rows;
     const Prober::Met& met = rooms.met[query];
     const bool range_cuts = plan.options.distance_range.has_value() && found < met.rows;
     capped += leaves_fragments || !met.all || range_cuts;
   }
+  counters_.short_rows.fetch_add(short_rows, std::memory_order_relaxed);
   counters_.capped_rows.fetch_add(capped, std::memory_order_relaxed);
 }
 
@@ -211,13 +219,16 @@ void Executor::TellProgress(bool always, double block_rows_done) {
   const auto now = std::chrono::steady_clock::now();
   if (!always && now - told_ < kProgressInterval) return;
   told_ = now;
-  const int64_t of_this_run = counters_.left_rows.load() + static_cast<int64_t>(block_rows_done);
+  const auto of_this_run =
+      static_cast<int64_t>(pass_.rows_before + pass_.share * (pass_.rows + block_rows_done));
   const bool finished = counters_.finished.load();
   base::Progress told{.done_rows = cut_.first_row + of_this_run,
                       .total_rows = plan_->left->num_rows().value_or(-1),
                       .elapsed_s = std::chrono::duration<double>(now - started_).count()};
   if (told.total_rows >= 0) told.done_rows = std::min(told.done_rows, told.total_rows);
-  if (finished) told.done_rows = told.total_rows = counters_.resumed_rows.load() + of_this_run;
+  if (finished) {
+    told.done_rows = told.total_rows = counters_.resumed_rows.load() + counters_.left_rows.load();
+  }
   if (told.elapsed_s > 0) told.rows_per_s = static_cast<double>(of_this_run) / told.elapsed_s;
   if (told.total_rows >= 0 && (told.rows_per_s > 0 || finished)) {
     const auto left = static_cast<double>(std::max<int64_t>(told.total_rows - told.done_rows, 0));
@@ -231,30 +242,106 @@ arrow::Status Executor::MarkPart(const stream::ResultStream::Emit& emit) const {
   return emit(std::move(mark));
 }
 
-arrow::Status Executor::RunBlocks(JoinPlan plan, const EligibleRows* eligible,
-                                  base::ThreadPool* pool, const base::CancelToken& cancel,
-                                  const stream::ResultStream::Emit& emit) {
-  Rooms rooms(std::move(plan), eligible, pool, cancel, &counters_);
-  ARROW_ASSIGN_OR_RAISE(const auto reader, LeftReader::Open(*plan_, eligible, cut_.part_rows));
-  ARROW_ASSIGN_OR_RAISE(const int64_t resumed, reader->Skip(cut_.first_row, cancel));
+arrow::Status Executor::SearchBlocks(Rooms* rooms, Pairing* pairing,
+                                     const stream::ResultStream::Emit& emit) {
+  const bool waits = plan_->reads_left_twice();
+  ARROW_ASSIGN_OR_RAISE(
+      const auto reader,
+      LeftReader::Open(*plan_, rooms->eligible, waits ? LeftParts::kVectors : LeftParts::kAll,
+                       cut_.part_rows));
+  ARROW_ASSIGN_OR_RAISE(const int64_t resumed, reader->Skip(cut_.first_row, rooms->cancel));
   counters_.resumed_rows.store(resumed);
   bool part_open = cut_.part_rows > 0 && cut_.first_row == 0;  // no rows at all are a part too
   LeftBlock block;
+  KeptMatches kept;
   while (true) {
-    ARROW_RETURN_NOT_OK(cancel.Check());
+    ARROW_RETURN_NOT_OK(rooms->cancel.Check());
     ARROW_RETURN_NOT_OK(reader->Next(&block));
     if (block.num_rows == 0) return part_open ? MarkPart(emit) : arrow::Status::OK();
     counters_.skipped_null_rows.fetch_add(block.null_rows);
     counters_.skipped_non_finite_rows.fetch_add(block.non_finite_rows);
-    ARROW_ASSIGN_OR_RAISE(const Matches matches, Search(block, &rooms));
+    ARROW_ASSIGN_OR_RAISE(const Matches matches, Search(block, rooms));
     counters_.duplicate_rows.fetch_add(block.duplicate_rows);
-    CountCapped(block, matches, rooms);
-    ARROW_RETURN_NOT_OK(rooms.results.Emit(block, matches, emit));
+    CountShort(block, matches, *rooms);
+    if (pairing != nullptr) ARROW_RETURN_NOT_OK(pairing->Add(block, matches, &kept));
+    if (!waits) {
+      ARROW_RETURN_NOT_OK(
+          rooms->results.Emit(block, matches, pairing == nullptr ? nullptr : &kept, emit));
+    }
     counters_.left_rows.fetch_add(block.num_rows);
+    pass_.rows += static_cast<double>(block.num_rows);
     TellProgress(false);
     part_open = cut_.part_rows > 0 && reader->next_row() % cut_.part_rows != 0;
     if (cut_.part_rows > 0 && !part_open) ARROW_RETURN_NOT_OK(MarkPart(emit));
   }
+}
+
+arrow::Status Executor::SearchReverse(base::ThreadPool* pool, const base::CancelToken& cancel,
+                                      Pairing* pairing) {
+  ARROW_ASSIGN_OR_RAISE(const std::vector<uint64_t> addresses, pairing->MatchedRows());
+  Rooms rooms(MakeReversePlan(*plan_, &addresses), nullptr, pool, cancel, &counters_);
+  ARROW_ASSIGN_OR_RAISE(const auto reader,
+                        LeftReader::Open(rooms.plan, nullptr, LeftParts::kVectors));
+  const double half = pass_.share * pass_.rows;
+  pass_ = {.rows_before = half,
+           .share = half / static_cast<double>(std::max<size_t>(addresses.size(), 1))};
+  LeftBlock block;
+  while (true) {
+    ARROW_RETURN_NOT_OK(cancel.Check());
+    ARROW_RETURN_NOT_OK(reader->Next(&block));
+    if (block.num_rows == 0) return arrow::Status::OK();
+    ARROW_ASSIGN_OR_RAISE(const Matches matches, Search(block, &rooms));
+    for (int64_t i = 0; i < block.num_rows; ++i) {
+      const int32_t query = block.query_of_row[i];
+      if (query >= 0) pairing->AddReverse(addresses[block.first_row + i], matches[query]);
+    }
+    pass_.rows += static_cast<double>(block.num_rows);
+    TellProgress(false);
+  }
+}
+
+arrow::Status Executor::GivePairs(const base::CancelToken& cancel, Pairing* pairing,
+                                  const stream::ResultStream::Emit& emit) {
+  ARROW_RETURN_NOT_OK(pairing->Decide());
+  ARROW_ASSIGN_OR_RAISE(const auto reader, LeftReader::Open(*plan_, nullptr, LeftParts::kColumns));
+  ResultBatches results(*plan_, cancel, &counters_);
+  LeftBlock block;
+  Matches matches;
+  KeptMatches kept;
+  while (true) {
+    ARROW_RETURN_NOT_OK(cancel.Check());
+    ARROW_RETURN_NOT_OK(reader->Next(&block));
+    ARROW_RETURN_NOT_OK(pairing->CheckRows(block.first_row, block.num_rows));
+    if (block.num_rows == 0) return arrow::Status::OK();
+    if (plan_->options.clusters) {
+      ARROW_RETURN_NOT_OK(EmitClusters(*plan_, block, pairing, cancel, &counters_, emit));
+    } else {
+      pairing->Get(block.first_row, block.num_rows, &matches, &kept);
+      block.query_of_row.resize(static_cast<size_t>(block.num_rows));
+      std::iota(block.query_of_row.begin(), block.query_of_row.end(), 0);
+      ARROW_RETURN_NOT_OK(results.Emit(block, matches, &kept, emit));
+    }
+    TellProgress(false);
+  }
+}
+
+arrow::Status Executor::RunBlocks(JoinPlan plan, const EligibleRows* eligible,
+                                  base::ThreadPool* pool, const base::CancelToken& cancel,
+                                  const stream::ResultStream::Emit& emit) {
+  std::unique_ptr<Pairing> pairing;
+  if (plan.gives_pairs()) {
+    ARROW_ASSIGN_OR_RAISE(pairing, Pairing::Make(*plan_, pool, cancel, &budget_, &counters_));
+  }
+  if (plan.searches_reverse()) pass_.share = 0.5;
+  {
+    Rooms rooms(std::move(plan), eligible, pool, cancel, &counters_);
+    ARROW_RETURN_NOT_OK(SearchBlocks(&rooms, pairing.get(), emit));
+  }
+  if (!plan_->reads_left_twice()) return arrow::Status::OK();
+  if (plan_->searches_reverse()) {
+    ARROW_RETURN_NOT_OK(SearchReverse(pool, cancel, pairing.get()));
+  }
+  return GivePairs(cancel, pairing.get(), emit);
 }
 
 arrow::Status Executor::Run(const base::CancelToken& cancel,
@@ -291,6 +378,8 @@ JoinReport Executor::report() const {
   report.short_rows = counters_.short_rows.load();
   report.capped_rows = counters_.capped_rows.load();
   report.result_rows = counters_.result_rows.load();
+  report.dropped_matches = counters_.dropped_matches.load();
+  report.clusters = counters_.clusters.load();
   report.partitions_ranked = counters_.partitions_ranked.load();
   report.partitions_probed = counters_.batch.partitions_probed.load();
   report.partitions_read = counters_.batch.partitions_read.load();

@@ -18,6 +18,7 @@
 #include "join/knn_join.h"
 #include "join/left_block.h"
 #include "join/multivector_search.h"
+#include "join/pairing.h"
 #include "join/plan.h"
 #include "join/prober.h"
 #include "join/refine.h"
@@ -40,8 +41,6 @@ class Executor {
   JoinReport report() const;
 
  private:
-  using Matches = std::vector<std::vector<kernels::Neighbor>>;
-
   /// What lives as long as the run.
   struct Rooms;
 
@@ -49,6 +48,16 @@ class Executor {
   /// `eligible` (null = nothing) took.
   arrow::Status Reserve(const JoinPlan& plan, const EligibleRows* eligible,
                         std::vector<base::Reservation>* reservations);
+  /// Searches the left block by block; what isn't waited for comes out. `pairing` is null for joins
+  /// that don't give pairs.
+  arrow::Status SearchBlocks(Rooms* rooms, Pairing* pairing,
+                             const stream::ResultStream::Emit& emit);
+  /// Searches the left side for the right rows that matched.
+  arrow::Status SearchReverse(base::ThreadPool* pool, const base::CancelToken& cancel,
+                              Pairing* pairing);
+  /// Reads the left again and emits what was waited for.
+  arrow::Status GivePairs(const base::CancelToken& cancel, Pairing* pairing,
+                          const stream::ResultStream::Emit& emit);
   arrow::Status RunBlocks(JoinPlan plan, const EligibleRows* eligible, base::ThreadPool* pool,
                           const base::CancelToken& cancel, const stream::ResultStream::Emit& emit);
   arrow::Status MarkPart(const stream::ResultStream::Emit& emit) const;
@@ -58,8 +67,9 @@ class Executor {
   arrow::Status SearchQueries(const LeftBlock& block, Rooms* rooms);
   /// Scores all rows of the groups of `block.few`.
   arrow::Status ScoreGroups(const LeftBlock& block, Rooms* rooms, Matches* matches);
-  /// Counts the left rows that a cap of the caller's kept from getting as many rows as there are.
-  void CountCapped(const LeftBlock& block, const Matches& matches, const Rooms& rooms);
+  /// Counts the left rows with fewer than k matches, and those of them that a cap of the caller's
+  /// kept from getting as many rows as there are.
+  void CountShort(const LeftBlock& block, const Matches& matches, const Rooms& rooms);
   /// Appends the neighbours of each query, and what they met.
   arrow::Status Drain(Rooms* rooms, Matches* matches);
   /// Reports the left rows done, and of the block at hand the part that its scan has done.
@@ -74,6 +84,14 @@ class Executor {
   const int64_t bytes_before_;
   std::chrono::steady_clock::time_point started_;
   std::chrono::steady_clock::time_point told_;
+  /// Of the pass over rows at hand: how many left rows are done before it, what share of one each
+  /// of its rows counts, and how many of its rows are done.
+  struct Pass {
+    double rows_before = 0;
+    double share = 1;
+    double rows = 0;
+  };
+  Pass pass_;
 };
 
 }  // namespace kinjo::join

@@ -173,12 +173,13 @@ void AddDetails(const JoinPlan& plan, PlanNode* node) {
   }
   const MemoryPlan& memory = plan.memory;
   node->details.emplace_back(
-      "memory",
-      base::Concat("estimated ", Bytes(memory.total_bytes()), " of ", Bytes(memory.limit_bytes),
-                   " (buffers ", Bytes(memory.fixed_bytes), ", query block ",
-                   Bytes(memory.block_bytes), ", kept partitions ", Bytes(memory.cache_bytes),
-                   ", right rows ", Bytes(memory.take_bytes), ", output ",
-                   Bytes(memory.output_bytes), ", slack ", Bytes(memory.slack_bytes), "): runs"));
+      "memory", base::Concat("estimated ", Bytes(memory.total_bytes()), " of ",
+                             Bytes(memory.limit_bytes), " (buffers ", Bytes(memory.fixed_bytes),
+                             memory.pair_bytes > 0 ? ", pairs " + Bytes(memory.pair_bytes) : "",
+                             ", query block ", Bytes(memory.block_bytes), ", kept partitions ",
+                             Bytes(memory.cache_bytes), ", right rows ", Bytes(memory.take_bytes),
+                             ", output ", Bytes(memory.output_bytes), ", slack ",
+                             Bytes(memory.slack_bytes), "): runs"));
   if (plan.uses_index()) node->details.emplace_back("gate", GateText(memory));
   node->details.emplace_back("query_block", base::Concat(memory.block_rows, " left rows"));
   node->details.emplace_back("threads", base::Concat(plan.threads));
@@ -194,6 +195,12 @@ void AddMetrics(const JoinPlan& plan, const JoinReport& report, PlanNode* node) 
                    {"short_rows", base::Concat(report.short_rows)},
                    {"capped_rows", base::Concat(report.capped_rows)},
                    {"exact_comparisons", base::Concat(report.exact_comparisons)}};
+  if (plan.options.unordered_pairs || plan.options.mutual) {
+    node->metrics.emplace_back("dropped_matches", base::Concat(report.dropped_matches));
+  }
+  if (plan.options.clusters) {
+    node->metrics.emplace_back("clusters", base::Concat(report.clusters));
+  }
   if (plan.right->dataset() != nullptr) {  // reads of other tables aren't counted
     node->metrics.emplace_back("requests", base::Concat(report.requests));
     node->metrics.emplace_back("bytes_read", base::Concat(report.bytes_read));
@@ -223,6 +230,11 @@ PlanNode DescribePlan(const JoinPlan& plan, const JoinReport* report) {
     const std::string& key = *plan.options.exclude_self;
     root.fields.emplace_back("exclude_self", key.empty() ? "row" : key);
   }
+  if (plan.options.unordered_pairs) root.fields.emplace_back("unordered_pairs", "true");
+  if (plan.options.mutual) {
+    root.fields.emplace_back("mutual", plan.self_join ? "self-join" : "left searched exactly");
+  }
+  if (plan.options.clusters) root.fields.emplace_back("clusters", "true");
   if (plan.options.fast_search) root.fields.emplace_back("fast_search", "true");
   AddDetails(plan, &root);
   PlanNode take{.name = "Take"};

@@ -33,6 +33,9 @@ struct JoinReport {
   /// Of the short ones, those that nprobes, maximum_nprobes, fast_search or distance_range cut.
   int64_t capped_rows = 0;
   int64_t result_rows = 0;
+  /// Matches that unordered_pairs or mutual kept from coming out.
+  int64_t dropped_matches = 0;
+  int64_t clusters = 0;  ///< of all left rows, also those of one row; 0 unless asked for
   int64_t partitions_ranked = 0;
   int64_t partitions_probed = 0;  ///< (left row, partition) pairs visited
   int64_t partitions_read = 0;  ///< partitions read and decoded; probed / read = the sharing factor

@@ -12,19 +12,26 @@ namespace kinjo::join {
 
 arrow::Result<std::unique_ptr<LeftReader>> LeftReader::Open(const JoinPlan& plan,
                                                             const EligibleRows* eligible,
-                                                            int64_t part_rows) {
-  std::unique_ptr<LeftReader> reader(new LeftReader(plan, part_rows));
-  std::vector<std::string> columns = plan.layout.left_columns;
-  std::vector<std::string> more = {plan.left_vector.root};
-  for (const KeyColumn& key : plan.eligibility.by.left) more.push_back(key.root);
-  for (const KeyColumn& key : plan.eligibility.self.left) more.push_back(key.root);
+                                                            LeftParts parts, int64_t part_rows) {
+  std::unique_ptr<LeftReader> reader(new LeftReader(plan, parts, part_rows));
+  if (parts != LeftParts::kVectors) reader->columns_ = plan.layout.left_columns;
+  std::vector<std::string> columns = reader->columns_;
+  std::vector<std::string> more;
+  // Without any column a source wouldn't tell its rows.
+  if (parts != LeftParts::kColumns || columns.empty()) more.push_back(plan.left_vector.root);
+  if (parts != LeftParts::kColumns) {
+    for (const KeyColumn& key : plan.eligibility.by.left) more.push_back(key.root);
+    for (const KeyColumn& key : plan.eligibility.self.left) more.push_back(key.root);
+  }
   for (std::string& column : more) {
     if (std::find(columns.begin(), columns.end(), column) == columns.end()) {
       columns.push_back(std::move(column));
     }
   }
   reader->eligible_ = eligible;
-  if (plan.eligibility.excludes_by_place()) reader->places_ = LeftIdentity::Open(*plan.right);
+  if (parts != LeftParts::kColumns && plan.eligibility.excludes_by_place()) {
+    reader->places_ = LeftIdentity::Open(*plan.right);
+  }
   ARROW_ASSIGN_OR_RAISE(reader->reader_, plan.left->Read(columns));
   if (plan.right_vector.type.width.has_value()) {
     reader->width_ = *plan.right_vector.type.width;
@@ -73,7 +80,7 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> LeftReader::NextSlice(int64_t
   ARROW_RETURN_NOT_OK(FillPending());
   if (pending_ == nullptr) return pending_;
   int64_t count = std::min(rows, pending_->num_rows() - pending_offset_);
-  if (plan_.left_vector.multivector) {
+  if (plan_.left_vector.multivector && parts_ != LeftParts::kColumns) {
     ARROW_ASSIGN_OR_RAISE(count, CountFitting(count, block));
     if (count == 0) return std::shared_ptr<arrow::RecordBatch>();
   }
@@ -229,16 +236,17 @@ arrow::Status LeftReader::Next(LeftBlock* block) {
   while (block->num_rows < rows_max && bytes < plan_.memory.block_bytes) {
     ARROW_ASSIGN_OR_RAISE(const auto slice, NextSlice(rows_max - block->num_rows, *block));
     if (slice == nullptr) break;
-    ARROW_ASSIGN_OR_RAISE(const auto vectors, ColumnAt(*slice, plan_.left_vector.name));
-    ARROW_RETURN_NOT_OK(AddQueries(vectors, next_row_, block));
-    ARROW_RETURN_NOT_OK(AddIdentities(*slice, next_row_));
+    if (parts_ != LeftParts::kColumns) {
+      ARROW_ASSIGN_OR_RAISE(const auto vectors, ColumnAt(*slice, plan_.left_vector.name));
+      ARROW_RETURN_NOT_OK(AddQueries(vectors, next_row_, block));
+      ARROW_RETURN_NOT_OK(AddIdentities(*slice, next_row_));
+    }
     next_row_ += slice->num_rows();
     block->num_rows += slice->num_rows();
-    const auto names = plan_.layout.left_columns;
     arrow::ArrayVector arrays;
     arrow::FieldVector fields;
-    for (size_t i = 0; i < names.size(); ++i) {
-      arrays.push_back(slice->GetColumnByName(names[i]));
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      arrays.push_back(slice->GetColumnByName(columns_[i]));
       fields.push_back(plan_.layout.schema->field(static_cast<int>(i)));
     }
     slices.push_back(
@@ -251,7 +259,7 @@ arrow::Status LeftReader::Next(LeftBlock* block) {
   if (plan_.multivector() && !plan_.left_vector.multivector) {
     block->lists = exec::ListsOfOne(std::move(block->queries));
   }
-  Arrange(block);
+  if (parts_ != LeftParts::kColumns) Arrange(block);
   if (slices.size() == 1) {
     block->columns = slices[0];
   } else {

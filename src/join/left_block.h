@@ -35,6 +35,9 @@ struct LeftBlock {
   int64_t non_finite_rows = 0;  ///< for cosine also the zero vectors
 };
 
+/// What is read of the left side.
+enum class LeftParts : uint8_t { kAll, kVectors, kColumns };
+
 /// Reads the left side once. One thread.
 class LeftReader {
  public:
@@ -42,17 +45,20 @@ class LeftReader {
   /// no block crosses a multiple of that.
   static arrow::Result<std::unique_ptr<LeftReader>> Open(const JoinPlan& plan,
                                                          const EligibleRows* eligible = nullptr,
+                                                         LeftParts parts = LeftParts::kAll,
                                                          int64_t part_rows = 0);
 
   /// Passes over rows, as many as there are; gives how many that was.
   arrow::Result<int64_t> Skip(int64_t rows, const base::CancelToken& cancel);
-  /// Fills the next block; num_rows = 0 at the end.
+  /// Fills the next block; num_rows = 0 at the end. Where no vectors are read there are no queries,
+  /// where only vectors are read no columns.
   arrow::Status Next(LeftBlock* block);
   /// Rows read so far.
   int64_t next_row() const { return next_row_; }
 
  private:
-  LeftReader(const JoinPlan& plan, int64_t part_rows) : plan_(plan), part_rows_(part_rows) {}
+  LeftReader(const JoinPlan& plan, LeftParts parts, int64_t part_rows)
+      : plan_(plan), part_rows_(part_rows), parts_(parts) {}
   /// Reads on until the batch at hand has rows left; it is null at the end.
   arrow::Status FillPending();
   /// Cuts at most `rows` rows off the batch at hand; null at the end.
@@ -79,6 +85,8 @@ class LeftReader {
   const EligibleRows* eligible_ = nullptr;
   std::unique_ptr<LeftIdentity> places_;  // where rows are told apart by their places
   std::vector<RowIdentity> identities_;   // of the block's rows; empty without `eligible_`
+  const LeftParts parts_;
+  std::vector<std::string> columns_;  // that come out
   std::shared_ptr<arrow::RecordBatchReader> reader_;
   std::shared_ptr<arrow::RecordBatch> pending_;
   int64_t pending_offset_ = 0;

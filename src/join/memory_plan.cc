@@ -1,6 +1,7 @@
 #include "join/memory_plan.h"
 
 #include <algorithm>
+#include <string>
 
 #include "exec/block_filter.h"
 #include "index/hnsw_search.h"
@@ -125,23 +126,28 @@ arrow::Result<MemoryPlan> PlanMemory(const MemoryNeeds& needs) {
   plan.slack_bytes = SlackBytes(needs.limit_bytes);
   plan.fixed_bytes = FixedBytes(needs);
   plan.key_bytes = needs.key_bytes;
+  plan.pair_bytes = needs.pair_bytes;
   plan.query_bytes = QueryBytes(needs);
   const int64_t rows_min = needs.block_rows_asked > 0 && !needs.multivector
                                ? std::min(needs.block_rows_asked, kBlockRowsMin)
                                : kBlockRowsMin;
   const int64_t counted =
-      std::max(plan.fixed_bytes + rows_min * plan.query_bytes + kTakeBytesMin, needs.filter_bytes);
+      std::max(plan.fixed_bytes + plan.pair_bytes + rows_min * plan.query_bytes + kTakeBytesMin,
+               needs.filter_bytes);
   if (counted > CountedBytes(needs.limit_bytes)) {
+    const std::string pairs =
+        needs.pair_bytes > 0 ? base::Concat(needs.pair_bytes, " for the pairs of all left rows, ")
+                             : "";
     return base::MakeError(
         base::ErrorCode::kCapacity,
         base::Concat("memory_limit = ", needs.limit_bytes,
                      " bytes is too small for this join: the smallest that would do is ",
                      SmallestLimit(counted), " bytes (", plan.fixed_bytes, " for the buffers of ",
-                     needs.threads, " threads, ", plan.query_bytes,
+                     needs.threads, " threads, ", pairs, plan.query_bytes,
                      " a left row); raise it, or lower k, "
                      "refine_factor or threads"));
   }
-  const int64_t free = CountedBytes(needs.limit_bytes) - plan.fixed_bytes;
+  const int64_t free = CountedBytes(needs.limit_bytes) - plan.fixed_bytes - plan.pair_bytes;
   const int64_t fitting = std::min(free / 2, free - kTakeBytesMin) / plan.query_bytes;
   const int64_t rows_max = needs.block_rows_asked > 0 ? needs.block_rows_asked : kBlockRowsMax;
   plan.block_rows = std::clamp(fitting, rows_min, std::max(rows_min, rows_max));

@@ -35,6 +35,7 @@ struct MemoryNeeds {
   int64_t filter_bytes = 0;         ///< while the filter is evaluated, before all else
   bool by_group = false;            ///< queries find the right rows of their groups only
   int64_t key_bytes = 0;            ///< of the right rows' keys and groups
+  int64_t pair_bytes = 0;           ///< what is kept of all left rows of a join that gives pairs
   int64_t scan_vectors = 0;         ///< true vectors scanned at a time
   /// Rows are lists of vectors; a "query" and a "left row" is then a left vector.
   bool multivector = false;
@@ -45,6 +46,7 @@ struct MemoryPlan {
   int64_t limit_bytes = 0;
   int64_t fixed_bytes = 0;    ///< buffers of the threads and of the scan
   int64_t key_bytes = 0;      ///< of those, the right rows' keys and groups
+  int64_t pair_bytes = 0;     ///< kept of all left rows
   int64_t query_bytes = 0;    ///< of one left row
   int64_t block_rows = 0;     ///< left rows of a query block, at most
   int64_t block_vectors = 0;  ///< left vectors of a query block, at most
@@ -59,7 +61,8 @@ struct MemoryPlan {
   /// libraries touched for the first time.
   int64_t slack_bytes = 0;
   int64_t total_bytes() const {
-    return fixed_bytes + block_bytes + cache_bytes + take_bytes + output_bytes + slack_bytes;
+    return fixed_bytes + pair_bytes + block_bytes + cache_bytes + take_bytes + output_bytes +
+           slack_bytes;
   }
 };
 

@@ -52,6 +52,12 @@ struct JoinOptions {
   std::string suffix = "_right";
   bool with_row_id = false;
   bool with_query_index = false;
+  /// Of a self-join: each pair of rows once, and no row with itself.
+  bool unordered_pairs = false;
+  /// Only matches that are among each other's k.
+  bool mutual = false;
+  /// Of a self-join: each left row once, with the cluster that the matches connect it to.
+  bool clusters = false;
   std::optional<uint64_t> right_version;
   std::string right_tag;  ///< of the version, instead of its number; "" = none
   std::optional<int64_t> memory_limit_bytes;

@@ -8,6 +8,8 @@
 #include "exec/multivector_array.h"
 #include "join/arrange_queries.h"
 #include "join/column_path.h"
+#include "join/left_identity.h"
+#include "join/pairing.h"
 #include "join/row_bytes.h"
 #include "join/validate.h"
 
@@ -143,6 +145,12 @@ MemoryNeeds NeedsOf(const JoinPlan& plan, int64_t dim) {
   needs.by_group = plan.eligibility.groups_rows();
   needs.key_bytes =
       ByBytes(plan.eligibility, *plan.right) + SelfBytes(plan.eligibility, *plan.right);
+  if (plan.gives_pairs()) needs.pair_bytes = PairingBytes(plan, KnownLeftRows(plan));
+  if (plan.searches_reverse()) {
+    needs.scans = true;
+    needs.element_bytes =
+        std::max(needs.element_bytes, ElementBytes(plan.left_vector.type.element));
+  }
   needs.multivector = plan.multivector();
   needs.scan_vectors = plan.scan_batch_rows() * plan.row_vectors;
   if (plan.multivector() && plan.uses_index()) {
@@ -176,6 +184,42 @@ MemoryNeeds NeedsOf(const JoinPlan& plan, int64_t dim) {
   return needs;
 }
 
+// Whether a join that gives pairs is a self-join, and what the pairs asked for need of the sides.
+arrow::Status ResolvePairs(JoinPlan* plan) {
+  if (!plan->gives_pairs()) return arrow::Status::OK();
+  std::string why = LeftIdentity::WhyNotSame(*plan->left, *plan->right);
+  if (why.empty() && plan->left_vector.name != plan->right_vector.name) {
+    why = base::Concat("left column \"", plan->left_vector.name,
+                       "\" is compared with right column \"", plan->right_vector.name, "\"");
+  }
+  plan->self_join = why.empty();
+  ARROW_RETURN_NOT_OK(ValidatePairs(plan->options, why));
+  if (plan->options.unordered_pairs || plan->options.clusters) {
+    plan->options.exclude_self = "";  // no row is paired with itself
+  }
+  if (plan->searches_reverse()) {
+    if (plan->left->format() == "stream") {
+      return base::NotSupported("mutual = true reads the left side again, but ", plan->left->uri(),
+                                " is a stream; write it to a file first");
+    }
+    if (!plan->options.by.empty() || plan->options.exclude_self.has_value()) {
+      return base::NotSupported("mutual = true of two tables can't be used with ",
+                                plan->options.by.empty() ? "exclude_self" : "by",
+                                "; only a self-join can");
+    }
+    if (plan->multivector()) {
+      return base::NotSupported("mutual = true searches the left side for the right rows, but ",
+                                plan->right_vector.what,
+                                " holds lists of vectors, whose distance has a direction; only a "
+                                "self-join of those can be mutual");
+    }
+  }
+  const int64_t rows = KnownLeftRows(*plan).value_or(0);
+  if (rows <= kPairedRowsMax) return arrow::Status::OK();
+  return base::NotSupported("pairs are told of ", kPairedRowsMax, " left rows at most, but ",
+                            plan->left->uri(), " has ", rows);
+}
+
 arrow::Status ResolveColumns(JoinPlan* plan) {
   const JoinOptions& options = plan->options;
   const Side left{.name = "left",
@@ -193,6 +237,7 @@ arrow::Status ResolveColumns(JoinPlan* plan) {
       plan->right_vector,
       ResolveVectorColumn(right, options.right_on.empty() ? options.on : options.right_on));
   ARROW_ASSIGN_OR_RAISE(plan->layout, MakeOutputLayout(left, right, plan->right_vector, options));
+  ARROW_RETURN_NOT_OK(ResolvePairs(plan));
   ARROW_ASSIGN_OR_RAISE(plan->eligibility,
                         PlanEligibility(options, *plan->left, *plan->right, left, right));
   if (plan->eligibility.groups_rows() && plan->right_vector.multivector) {

@@ -48,6 +48,14 @@ struct JoinPlan {
   /// Candidates of the index are scored again on the true vectors.
   bool refines = false;
 
+  /// Both sides are one table, compared by one column; told for joins that give pairs only.
+  bool self_join = false;
+
+  bool gives_pairs() const { return options.unordered_pairs || options.mutual || options.clusters; }
+  /// What comes out is known only when the last left row was searched; the left is read twice.
+  bool reads_left_twice() const { return options.mutual || options.clusters; }
+  /// The right rows that match are searched for their own nearest left rows.
+  bool searches_reverse() const { return options.mutual && !self_join; }
   kernels::Metric metric() const { return choice.metric; }
   bool uses_index() const { return choice.index.has_value(); }
   /// The right rows are lists of vectors, and the left ones are searched as such.

@@ -43,24 +43,21 @@ arrow::Status AppendTaken(const arrow::RecordBatch& source,
 }  // namespace
 
 std::vector<ResultBatches::Row> ResultBatches::Expand(
-    const LeftBlock& block, const std::vector<std::vector<kernels::Neighbor>>& matches) {
+    const LeftBlock& block, const std::vector<std::vector<kernels::Neighbor>>& matches,
+    const std::vector<std::vector<bool>>* kept) {
   size_t expected = static_cast<size_t>(block.num_rows);
   for (const auto& list : matches) expected += list.size();
   std::vector<Row> rows;
   rows.reserve(expected);
-  int64_t short_rows = 0;
   for (int64_t left_row = 0; left_row < block.num_rows; ++left_row) {
     const int32_t query = block.query_of_row[left_row];
     int32_t rank = 0;
-    if (query >= 0) {
-      for (const kernels::Neighbor& neighbor : matches[query]) {
-        rows.push_back({left_row, ++rank, neighbor});
-      }
-      short_rows += rank < plan_.options.k;
+    for (size_t i = 0; query >= 0 && i < matches[query].size(); ++i) {
+      if (kept == nullptr || (*kept)[left_row][i])
+        rows.push_back({left_row, ++rank, matches[query][i]});
     }
     if (rank == 0 && plan_.options.how == How::kLeft) rows.push_back({left_row, 0, {}});
   }
-  counters_->short_rows.fetch_add(short_rows, std::memory_order_relaxed);
   counters_->result_rows.fetch_add(static_cast<int64_t>(rows.size()), std::memory_order_relaxed);
   return rows;
 }
@@ -204,8 +201,9 @@ arrow::Status ResultBatches::EmitGroup(const LeftBlock& block, std::span<const i
 
 arrow::Status ResultBatches::Emit(const LeftBlock& block,
                                   const std::vector<std::vector<kernels::Neighbor>>& matches,
+                                  const std::vector<std::vector<bool>>* kept,
                                   const stream::ResultStream::Emit& emit) {
-  const std::vector<Row> all = Expand(block, matches);
+  const std::vector<Row> all = Expand(block, matches, kept);
   const std::vector<int64_t> left_bytes = RowBytes(*block.columns);
   std::span<const Row> rest(all);
   while (!rest.empty()) {

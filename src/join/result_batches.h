@@ -27,9 +27,10 @@ class ResultBatches {
       : plan_(plan), cancel_(std::move(cancel)), counters_(counters) {}
 
   /// Emits the rows of a block. matches[i] are the neighbours of the block's i-th query, best
-  /// first.
+  /// first; kept[r] tells which of those of row r come out, null that all do.
   arrow::Status Emit(const LeftBlock& block,
                      const std::vector<std::vector<kernels::Neighbor>>& matches,
+                     const std::vector<std::vector<bool>>* kept,
                      const stream::ResultStream::Emit& emit);
 
  private:
@@ -49,7 +50,8 @@ class ResultBatches {
   };
 
   std::vector<Row> Expand(const LeftBlock& block,
-                          const std::vector<std::vector<kernels::Neighbor>>& matches);
+                          const std::vector<std::vector<kernels::Neighbor>>& matches,
+                          const std::vector<std::vector<bool>>* kept);
   arrow::Result<TakenRows> TakeRight(std::span<const Row> rows);
   /// Output rows from `first` on that one batch may hold, at least 1.
   size_t BatchRows(std::span<const int64_t> left_bytes, std::span<const Row> group,

@@ -25,6 +25,8 @@ struct RunCounters {
   std::atomic<int64_t> short_rows{0};
   std::atomic<int64_t> capped_rows{0};
   std::atomic<int64_t> result_rows{0};
+  std::atomic<int64_t> dropped_matches{0};
+  std::atomic<int64_t> clusters{0};
   std::atomic<int64_t> partitions_ranked{0};
   std::atomic<int64_t> exact_comparisons{0};
   std::atomic<int64_t> rows_refined{0};

@@ -49,10 +49,12 @@ std::string ValueText(const std::optional<T>& value) {
 // compared or, when it can't change the answer, to the last list.
 std::vector<Trait> IdentifyOptions(const JoinOptions& options) {
   const auto& [k, on, left_on, right_on, how, metric, nprobes, minimum_nprobes, maximum_nprobes,
-               refine_factor, search_effort, ef, approx_mode, where, index, index_name, fast_search,
-               distance_range, left_select, right_select, suffix, with_row_id, with_query_index,
-               right_version, right_tag, memory_limit_bytes, threads, block_rows] = options;
+               refine_factor, search_effort, ef, approx_mode, where, by, exclude_self, index,
+               index_name, fast_search, distance_range, left_select, right_select, suffix,
+               with_row_id, with_query_index, unordered_pairs, mutual, clusters, right_version,
+               right_tag, memory_limit_bytes, threads, block_rows] = options;
   // The version that these name is the right side's own trait; the others only cost time.
+  (void)unordered_pairs, (void)mutual, (void)clusters;  // refused
   (void)right_version, (void)right_tag, (void)memory_limit_bytes, (void)threads, (void)block_rows;
   return {{"k", ValueText(k)},
           {"on", ValueText(on)},
@@ -68,6 +70,8 @@ std::vector<Trait> IdentifyOptions(const JoinOptions& options) {
           {"ef", ValueText(ef)},
           {"approx_mode", ValueText(approx_mode)},
           {"where", ValueText(where)},
+          {"by", ValueText(by)},
+          {"exclude_self", ValueText(exclude_self)},
           {"index", ValueText(index)},
           {"index name", ValueText(index_name)},
           {"fast_search", ValueText(fast_search)},
@@ -100,6 +104,12 @@ std::string ValueOf(const std::vector<Trait>& traits, const std::string& name) {
 }  // namespace
 
 arrow::Result<std::vector<Trait>> IdentifyRun(const JoinPlan& plan) {
+  if (plan.gives_pairs()) {
+    return base::MakeError(
+        base::ErrorCode::kNotSupported,
+        "a join with unordered_pairs, mutual or clusters looks at all left rows before it is done, "
+        "so it can't be continued part by part; run it whole");
+  }
   std::vector<Trait> all;
   ARROW_ASSIGN_OR_RAISE(auto left, plan.left->Identity());
   AddSide("left", std::move(left), plan.left->num_rows(), *plan.left->schema(), &all);

@@ -75,6 +75,46 @@ arrow::Status CheckDistanceRange(const JoinOptions& options) {
   return arrow::Status::OK();
 }
 
+// unordered_pairs, mutual and clusters say what becomes of matches; here, what doesn't go together.
+arrow::Status CheckPairs(const JoinOptions& options) {
+  if (options.unordered_pairs && options.clusters) {
+    return base::Invalid(
+        "unordered_pairs = true and clusters = true can't be given together: clusters gives left "
+        "rows, not pairs");
+  }
+  if (options.unordered_pairs && options.how == How::kLeft) {
+    return base::Invalid(
+        "unordered_pairs = true and how = left can't be given together: a row whose pairs came out "
+        "at other rows is not one without match");
+  }
+  const bool by_key = !options.exclude_self.value_or("").empty();
+  if (by_key && (options.unordered_pairs || options.clusters)) {
+    return base::Invalid(options.clusters ? "clusters" : "unordered_pairs",
+                         " = true and exclude_self = ", *options.exclude_self,
+                         " can't be given together: a row is told by its place in the table there");
+  }
+  if (!options.clusters) return arrow::Status::OK();
+  if (options.how == How::kLeft) {
+    return base::Invalid(
+        "clusters = true and how = left can't be given together: clusters gives every left row "
+        "once");
+  }
+  if (options.right_select.has_value()) {
+    return base::Invalid(
+        "clusters = true and right_select can't be given together: clusters gives left rows only");
+  }
+  if (options.with_row_id) {
+    return base::Invalid(
+        "clusters = true and with_row_id = true can't be given together: clusters gives left rows "
+        "only");
+  }
+  if (options.distance_range.has_value() && std::isfinite(options.distance_range->second)) {
+    return arrow::Status::OK();
+  }
+  return base::Invalid(
+      "clusters = true needs a distance_range with an upper end: rows within it are one cluster");
+}
+
 }  // namespace
 
 arrow::Status ValidateOptions(const JoinOptions& options) {
@@ -89,6 +129,7 @@ arrow::Status ValidateOptions(const JoinOptions& options) {
   ARROW_RETURN_NOT_OK(CheckSearchEffort(options));
   ARROW_RETURN_NOT_OK(CheckEf(options));
   ARROW_RETURN_NOT_OK(CheckDistanceRange(options));
+  ARROW_RETURN_NOT_OK(CheckPairs(options));
   ARROW_RETURN_NOT_OK(CheckRange("threads", options.threads, 1, kThreadsMax));
   ARROW_RETURN_NOT_OK(CheckRange("memory_limit", options.memory_limit_bytes, 1, INT64_MAX));
   ARROW_RETURN_NOT_OK(CheckRange("block_rows", options.block_rows, 1, INT32_MAX));
@@ -106,6 +147,16 @@ arrow::Status ValidateOptions(const JoinOptions& options) {
         "that no index covers");
   }
   return arrow::Status::OK();
+}
+
+arrow::Status ValidatePairs(const JoinOptions& options, const std::string& why_not) {
+  if (why_not.empty() || (!options.unordered_pairs && !options.clusters)) {
+    return arrow::Status::OK();
+  }
+  return base::Invalid(options.clusters ? "clusters" : "unordered_pairs",
+                       " = true needs a self-join, of one table with itself by one vector column, "
+                       "but ",
+                       why_not);
 }
 
 arrow::Status ValidatePath(const JoinOptions& options, bool uses_index, const std::string& reason) {

@@ -100,6 +100,74 @@ TEST(Validate, EffortAndBreadthHaveBounds) {
   });
 }
 
+TEST(Validate, WhatGivesPairsGoesTogetherOrDoesnt) {
+  const std::pair<float, float> range = {0, 1};
+  ExpectRefused({
+      {[&](JoinOptions* o) {
+         o->unordered_pairs = o->clusters = true;
+         o->distance_range = range;
+       },
+       "unordered_pairs = true and clusters = true can't be given together: clusters gives left "
+       "rows, not pairs"},
+      {[](JoinOptions* o) {
+         o->unordered_pairs = true;
+         o->how = How::kLeft;
+       },
+       "unordered_pairs = true and how = left can't be given together: a row whose pairs came out "
+       "at other rows is not one without match"},
+      {[](JoinOptions* o) {
+         o->unordered_pairs = true;
+         o->exclude_self = "id";
+       },
+       "unordered_pairs = true and exclude_self = id can't be given together: a row is told by its "
+       "place in the table there"},
+      {[](JoinOptions* o) { o->clusters = true; },
+       "clusters = true needs a distance_range with an upper end: rows within it are one cluster"},
+      {[](JoinOptions* o) {
+         o->clusters = true;
+         o->distance_range = {0, std::numeric_limits<float>::infinity()};
+       },
+       "clusters = true needs a distance_range with an upper end: rows within it are one cluster"},
+      {[&](JoinOptions* o) {
+         o->clusters = true;
+         o->distance_range = range;
+         o->how = How::kLeft;
+       },
+       "clusters = true and how = left can't be given together: clusters gives every left row "
+       "once"},
+      {[&](JoinOptions* o) {
+         o->clusters = true;
+         o->distance_range = range;
+         o->right_select = {"id"};
+       },
+       "clusters = true and right_select can't be given together: clusters gives left rows only"},
+      {[&](JoinOptions* o) {
+         o->clusters = true;
+         o->distance_range = range;
+         o->with_row_id = true;
+       },
+       "clusters = true and with_row_id = true can't be given together: clusters gives left rows "
+       "only"},
+  });
+  JoinOptions options;
+  options.mutual = options.unordered_pairs = true;
+  options.exclude_self = "";
+  EXPECT_TRUE(ValidateOptions(options).ok());
+  options.unordered_pairs = false;
+  options.how = How::kLeft;
+  EXPECT_TRUE(ValidateOptions(options).ok());
+  options.how = How::kInner;
+  options.clusters = true;
+  options.distance_range = range;
+  EXPECT_TRUE(ValidateOptions(options).ok());
+  EXPECT_TRUE(ValidatePairs(options, "").ok());
+  EXPECT_EQ(base::MessageOf(ValidatePairs(options, "they are two tables")),
+            "clusters = true needs a self-join, of one table with itself by one vector column, but "
+            "they are two tables");
+  options.clusters = false;
+  EXPECT_TRUE(ValidatePairs(options, "they are two tables").ok());
+}
+
 TEST(Validate, LetsGoodOptionsThrough) {
   EXPECT_TRUE(ValidateOptions({}).ok());
   JoinOptions options;

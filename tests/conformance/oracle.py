@@ -91,6 +91,34 @@ def nearest_rows(query, rights, ids, metric, options, eligible):
     return [ids[row] for _, row in best], [distance for distance, _ in best]
 
 
+def is_self_join(case):
+    return case["left"] == case["right"] and "golden" in case["left"]
+
+
+def left_table(case, dataset):
+    """The left side; that of a self-join holds the live rows as they are scanned."""
+    if is_self_join(case):
+        return dataset.to_table()
+    spec = case["left"]
+    return make_table(RECIPES[spec["recipe"]] if "recipe" in spec else spec)
+
+
+def keep_pairs(answers, reverse, once):
+    """Of each left row's matches those whose right row has it in `reverse`, too (None: all); and
+    `once` those of each pair that come out first: at the earlier row that has the other."""
+    kept = []
+    for row, found in enumerate(answers):
+        def stays(other):
+            if reverse is not None and row not in reverse[other]:
+                return False
+            if not once or row < other:
+                return True
+            return reverse is None and row not in [match for match, _ in answers[other]]
+
+        kept.append([match for match in found if stays(match[0])])
+    return kept
+
+
 def by_brute_force(case, dataset, left):
     options, oracle = case["options"], case.get("oracle", {})
     fragments = [f for f in dataset.get_fragments()
@@ -104,9 +132,44 @@ def by_brute_force(case, dataset, left):
     rights = [usable(vector, metric) for vector in right[right_on].to_pylist()]
     ids = right["id"].to_pylist()
     queries = [usable(vector, metric) for vector in left[left_on].to_pylist()]
+    answers = numbered_matches(case["options"], left, right, queries, rights, metric,
+                               is_self_join(case))
+    return [([ids[row] for row, _ in found], [distance for _, distance in found])
+            for found in answers]
+
+
+def numbered_matches(options, left, right, queries, rights, metric, self_join):
+    """The matches of each left row as (right row's number, distance)."""
+    once, mutual = options.get("unordered_pairs", False), options.get("mutual", False)
+    if once or options.get("clusters"):
+        options = options | {"exclude_self": ""}
+
+    def lists(these, those, eligible):
+        return [list(zip(*nearest_rows(query, those, range(len(those)), metric, options, own)))
+                for query, own in zip(these, eligible)]
+
     eligible = eligible_rows(left, right, options)
-    return [nearest_rows(query, rights, ids, metric, options, own)
-            for query, own in zip(queries, eligible)]
+    answers = lists(queries, rights, eligible)
+    back = None
+    if mutual:
+        back = answers if self_join else lists(rights, queries, eligible.T)
+        back = [[row for row, _ in found] for found in back]
+    return keep_pairs(answers, back, once)
+
+
+def clusters(case):
+    """`_cluster` of each left row: the smallest row that its matches connect it to."""
+    table = right_dataset(case, None).to_table()
+    column = vector_column(table.schema, None)
+    metric = case["options"].get("metric") or default_metric(table, column)
+    vectors = [usable(vector, metric) for vector in table[column].to_pylist()]
+    matches = numbered_matches(case["options"], table, table, vectors, vectors, metric, True)
+    found = list(range(len(vectors)))
+    pairs = [(row, other) for row, own in enumerate(matches) for other, _ in own]
+    while any(found[a] != found[b] for a, b in pairs):
+        for a, b in pairs:
+            found[a] = found[b] = min(found[a], found[b])
+    return found
 
 
 def by_pylance(case, dataset, left):
@@ -125,9 +188,9 @@ def by_pylance(case, dataset, left):
 
 def answer(case):
     """(ids, distances), a list for each left row."""
-    left = make_table(RECIPES[case["left"]["recipe"]] if "recipe" in case["left"] else case["left"])
     with tempfile.TemporaryDirectory() as folder:
         dataset = right_dataset(case, folder)
+        left = left_table(case, dataset)
         way = by_pylance if case.get("oracle", {}).get("by") == "pylance" else by_brute_force
         answers = way(case, dataset, left)
     distances = [[round_trip(distance) for distance in found] for _, found in answers]

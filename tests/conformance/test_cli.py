@@ -7,7 +7,7 @@ import pyarrow.ipc
 import pytest
 
 from tests.conformance.corpus import read_cases
-from tests.conformance.tables import RECIPES, place_table
+from tests.conformance.tables import place_table
 
 CASES = {name: case for name, case in read_cases().items() if "cli" in case.get("faces", ["cli"])}
 
@@ -34,11 +34,6 @@ def flags_of(case, folder):
     return [command, *sides[command], *options], left, right
 
 
-def left_rows(case):
-    spec = case["left"]
-    return RECIPES[spec["recipe"]]["rows"] if "recipe" in spec else spec["rows"]
-
-
 def rows_by_query(table, expect, count):
     """(ids, distances), a list for each left row; a left row without match gives empty ones."""
     columns = table.column_names
@@ -61,9 +56,11 @@ def check_rows(table, case):
     expect = case["expect"]
     if "columns" in expect:
         assert table.column_names == expect["columns"]
+    if "clusters" in expect:
+        assert table["_cluster"].to_pylist() == expect["clusters"]
     if "ids" not in expect:
         return
-    ids, distances = rows_by_query(table, expect, left_rows(case))
+    ids, distances = rows_by_query(table, expect, len(expect["ids"]))
     assert ids == expect["ids"]
     for found, wanted in zip(distances, expect["distances"]):
         assert found == pytest.approx(wanted, rel=1e-5, abs=1e-6)

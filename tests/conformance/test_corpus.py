@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.conformance.corpus import read_cases
-from tests.conformance.oracle import answer
+from tests.conformance.oracle import answer, clusters
 from tests.conformance.tables import ROOT
 
 CASES = read_cases()
@@ -14,9 +14,13 @@ HEADER = (ROOT / "include" / "kinjo" / "kinjo.h").read_text()
 NO_CASE = {"conflict", "internal"}
 
 
-@pytest.mark.parametrize("name", [name for name, case in CASES.items() if "ids" in case["expect"]])
+@pytest.mark.parametrize(
+    "name", [name for name, case in CASES.items() if {"ids", "clusters"} & set(case["expect"])])
 def test_expected_rows_are_the_oracles(name):
     expect = CASES[name]["expect"]
+    if "clusters" in expect:
+        assert expect["clusters"] == clusters(CASES[name])
+        return
     ids, distances = answer(CASES[name])
     assert expect["ids"] == ids
     for written, computed in zip(expect["distances"], distances):
@@ -56,6 +60,7 @@ def test_cases_are_well_formed():
     for name, case in CASES.items():
         assert re.fullmatch(r"\w+", name)
         assert set(case) <= keys, name
-        assert set(case["expect"]) <= {"columns", "ids", "distances", "report", "explain", "error"}
+        assert set(case["expect"]) <= {
+            "columns", "ids", "distances", "clusters", "report", "explain", "error"}
         assert case["expect"] and case["about"], name
     assert len(CASES) > 100
