@@ -50,7 +50,11 @@ std::string ReadCondition(const std::string& text, Condition* value) {
 
 std::string ReadInteger(const std::string& text, Integer* value) {
   *value = ParseNumber<int64_t>(text);
-  return value->has_value() ? "" : "must be a whole number";
+  if (value->has_value()) return "";
+  const size_t digits = text.substr(0, 1) == "-" ? 1 : 0;
+  const bool whole =
+      text.size() > digits && text.find_first_not_of("0123456789", digits) == std::string::npos;
+  return whole ? "must be a whole number of 64 bits" : "must be a whole number";
 }
 
 std::string ReadDecimal(const std::string& text, Decimal* value) {
@@ -61,8 +65,10 @@ std::string ReadDecimal(const std::string& text, Decimal* value) {
 std::string ReadBytes(const std::string& text, Bytes* value) {
   const size_t unit_begin = text.find_first_not_of("0123456789.");
   const auto number = ParseNumber<double>(text.substr(0, unit_begin));
-  const auto unit =
-      unit_begin == std::string::npos ? std::nullopt : UnitBytes(text.substr(unit_begin));
+  const size_t letters = text.find_first_not_of(' ', unit_begin);
+  const auto unit = unit_begin == std::string::npos || letters == std::string::npos
+                        ? std::nullopt
+                        : UnitBytes(text.substr(letters));
   if (!number || !unit) return "must be a size with its unit, for example 4GiB or 500MB";
   const double bytes = *number * *unit;
   if (bytes >= static_cast<double>(std::numeric_limits<int64_t>::max())) return "is too large";

@@ -7,7 +7,8 @@ namespace kinjo::cli {
 const std::vector<FlagRow>& FlagTable() {
   static const std::vector<FlagRow> rows = {
 #define FLAG(member, kind, names, value, group, commands, help) \
-  {names,                                                       \
+  {#member,                                                     \
+   names,                                                       \
    value,                                                       \
    Group::group,                                                \
    commands,                                                    \

@@ -45,6 +45,7 @@ struct Flags {
 
 /// One row of the table.
 struct FlagRow {
+  const char* option;  ///< its member of Flags: where the library has the option, its name there
   const char* names;
   const char* value;
   Group group;

@@ -92,7 +92,8 @@ std::string ProgramHelp() {
     const std::string name = std::string("  ") + command.name;
     help += name + std::string(12 - name.size(), ' ') + command.summary + "\n";
   }
-  help += "\n  kinjo COMMAND --help tells the flags; kinjo --version the version\n";
+  help += "\n  kinjo help COMMAND, or kinjo COMMAND --help, tells the flags of a command;\n";
+  help += "  kinjo --version tells the version\n";
   help += "\nexit codes: 0 done, 1 failed, 2 the command line is wrong, 3 refused (memory limit,\n";
   help += "            --index require), 130 interrupted\n";
   return help;

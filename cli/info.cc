@@ -176,7 +176,7 @@ int InfoOnIndex(const Dataset& dataset, const Flags& flags) {
 int RunInfo(const Flags& flags) {
   if (flags.cpu) return InfoOnProgram(flags);
   if (!flags.dataset) {
-    return FailCommandLine(kCommand, "a dataset is needed, or --cpu");
+    return FailCommandLine(kCommand, "DATASET is needed: a Lance dataset; or --cpu");
   }
   const Result<Dataset> dataset = Dataset::Open(*flags.dataset);
   if (!dataset.ok()) return Fail(kCommand, dataset.error());

@@ -62,7 +62,7 @@ JoinRequest MakeJoin(const char* command, const Flags& flags) {
   if (!flags.right) return {{}, FailCommandLine(command, "--right is needed: the right table")};
   const JoinOptions options = OptionsOf(flags);
   const Result<void> checked = Join::Check(options);
-  if (!checked.ok()) return {{}, FailCommandLine(command, checked.error().message)};
+  if (!checked.ok()) return {{}, FailCommandLine(command, checked.error())};
   Result<Table> left = Table::Open(*flags.left);
   if (!left.ok()) return {{}, Fail(command, left.error())};
   Result<Join> join = Join::Make(*left, *flags.right, options);

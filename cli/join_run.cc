@@ -107,6 +107,9 @@ std::string Summary(const RunWords& words, const kinjo_join_report& report, cons
   if (report.index_used) {
     text += report.exact_distances ? ", exact distances" : ", approximate distances";
   }
+  if (report.measured_memory_bytes >= 0) {
+    text += ", memory +" + Size(static_cast<uint64_t>(report.measured_memory_bytes));
+  }
   return text + Remarks(words, report, flags);
 }
 
@@ -177,6 +180,9 @@ int CheckWords(const char* command, const Flags& flags) {
     return FailCommandLine(command,
                            "--explain reads no row and --analyze runs the join: give one of them");
   }
+  if (flags.verbose && !flags.explain) {
+    return FailCommandLine(command, "--verbose needs --explain: it says more of the plan");
+  }
   if (flags.output && flags.output->empty()) {
     return FailCommandLine(command, "--output is empty; name a file, or - for standard output");
   }
@@ -213,7 +219,11 @@ int RunRequest(const RunWords& words, const Flags& flags,
   if (!drops_rows) {
     const Result<void> checked = flags.resume ? Join::CheckParts(output, PartsOf(flags))
                                               : Join::CheckSink(output, SinkOf(flags, output));
-    if (!checked.ok()) return FailCommandLine(words.command, checked.error().message);
+    if (!checked.ok()) return FailCommandLine(words.command, checked.error());
+    if (!flags.resume) {
+      const Result<void> placed = Join::CheckSinkPlace(output, SinkOf(flags, output));
+      if (!placed.ok()) return Fail(words.command, placed.error());
+    }
   }
   JoinRequest request = make();
   if (!request.join) return request.exit_code;

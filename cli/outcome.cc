@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "interrupt.h"
+#include "option_words.h"
 
 namespace kinjo::cli {
 
@@ -31,14 +32,20 @@ std::string Prefix(const char* command) {
 int Fail(const char* command, const Error& error) {
   // Whoever read our output left: there is nobody to tell.
   if (ReaderLeft()) return kBrokenPipe;
-  Tell(Prefix(command) + error.message + "\n");
+  Tell(Prefix(command) + WithFlags(error.message) + "\n");
   if (error.code == KINJO_ERROR_CANCELLED && Terminated()) return kTerminated;
   return ExitCodeOf(error.code);
 }
 
+int FailCommandLine(const char* command, const Error& error) {
+  return FailCommandLine(command, WithFlags(error.message));
+}
+
 int FailCommandLine(const char* command, const std::string& message) {
-  const std::string help = command[0] == '\0' ? "kinjo" : std::string("kinjo ") + command;
-  Tell(Prefix(command) + message + " (" + help + " --help tells the flags)\n");
+  const std::string help = command[0] == '\0'
+                               ? "kinjo --help tells the commands"
+                               : std::string("kinjo ") + command + " --help tells the flags";
+  Tell(Prefix(command) + message + " (" + help + ")\n");
   return kWrongCommandLine;
 }
 

@@ -15,9 +15,11 @@ inline constexpr int kInterrupted = 130;  // 128 + SIGINT, as shells count
 inline constexpr int kTerminated = 143;   // 128 + SIGTERM
 inline constexpr int kBrokenPipe = 141;   // 128 + SIGPIPE
 
-/// Prints "kinjo: COMMAND: message" to standard error and gives the exit code of the error's code.
+/// Prints "kinjo: COMMAND: message" to standard error, with options spelled as flags, and gives the
+/// exit code of the error's code.
 int Fail(const char* command, const Error& error);
 /// The same for a command line that can't be carried out: exit code 2, with a pointer to the help.
+int FailCommandLine(const char* command, const Error& error);
 int FailCommandLine(const char* command, const std::string& message);
 
 /// Writes to standard output and flushes it. Gives the exit code: a full disk is a failure.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include "suggestion.h"
+
 namespace kinjo::cli {
 
 namespace {
@@ -59,20 +61,58 @@ std::string MismatchText(const CLI::ArgumentMismatch& error) {
   return name + (repeated ? " is given more than once" : " needs a value");
 }
 
+std::string UnknownCommand(const std::string& name) {
+  std::vector<std::string> names;
+  for (const CommandRow& row : CommandTable()) names.emplace_back(row.name);
+  return "unknown command '" + name + "'" + DidYouMean(name, names);
+}
+
+// The long names of the flags that a command (null: the program itself) takes.
+std::vector<std::string> FlagNames(const CommandRow* command) {
+  if (command == nullptr) return {"--help", "--version"};
+  std::vector<std::string> names;
+  for (const FlagRow& row : FlagTable()) {
+    if ((row.commands & command->command) != 0 && row.names[0] == '-') {
+      names.push_back(LongestName(row));
+    }
+  }
+  return names;
+}
+
 // What no row of the table takes, or "".
-std::string UnknownText(const CLI::App& app, bool has_command) {
+std::string UnknownText(const CLI::App& app, const CommandRow* command) {
   const std::vector<std::string> rest = app.remaining();
   if (rest.empty()) return "";
   const auto flag = std::find_if(rest.begin(), rest.end(),
                                  [](const std::string& word) { return word[0] == '-'; });
-  if (flag != rest.end()) return "unknown flag " + *flag;
-  if (has_command) return "unexpected argument '" + rest.front() + "'";
-  return "unknown command '" + rest.front() + "'";
+  if (flag != rest.end()) {
+    const std::string name = flag->substr(0, flag->find('='));
+    return "unknown flag " + name + DidYouMean(name, FlagNames(command));
+  }
+  if (command != nullptr) return "unexpected argument '" + rest.front() + "'";
+  return UnknownCommand(rest.front());
+}
+
+// `kinjo help [COMMAND]`: what the command's own --help gives.
+Invocation ParseHelp(const std::vector<std::string>& words) {
+  Invocation invocation;
+  invocation.flags.help = true;
+  if (words.empty() || words[0] == "--help" || words[0] == "-h") return invocation;
+  for (const CommandRow& row : CommandTable()) {
+    if (row.name == words[0]) invocation.command = &row;
+  }
+  if (invocation.command == nullptr) {
+    invocation.error = UnknownCommand(words[0]);
+  } else if (words.size() > 1) {
+    invocation.error = "unexpected argument '" + words[1] + "'";
+  }
+  return invocation;
 }
 
 }  // namespace
 
 Invocation Parse(int argc, char** argv) {
+  if (argc > 1 && std::string(argv[1]) == "help") return ParseHelp({argv + 2, argv + argc});
   Invocation invocation;
   Texts texts;
   CLI::App app;
@@ -102,7 +142,7 @@ Invocation Parse(int argc, char** argv) {
     read = command;
   }
   if (invocation.error.empty()) {
-    invocation.error = UnknownText(*read, invocation.command != nullptr);
+    invocation.error = UnknownText(*read, invocation.command);
   }
   if (invocation.error.empty()) ReadTexts(texts, &invocation);
   return invocation;

@@ -20,32 +20,45 @@ std::string QueryOf(const Flags& flags) {
   return {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
 }
 
-Result<Table> OpenQueries(const std::string& query, const TypedQueries& typed,
-                          const Dataset& dataset, const Flags& flags) {
-  if (typed.width == 0) return Table::Open(query);
-  return MakeQueryTable(typed, dataset, flags.right_on.value_or(flags.on.value_or("")));
+// The target of numbers: the column of the dataset that they are compared with.
+QueryTarget TargetOf(const Flags& flags) {
+  return {*flags.searched, flags.right_on.value_or(flags.on.value_or("")),
+          flags.metric.value_or("")};
+}
+
+// A table that isn't there may have been meant as numbers.
+Error NotATable(const std::string& query, Error error) {
+  const bool numbers = query.find(',') != std::string::npos &&
+                       query.find_first_not_of("0123456789.,+-eE ") == std::string::npos;
+  if (numbers) error.message = "--query: numbers stand in brackets: \"[" + query + "]\"";
+  return error;
 }
 
 JoinRequest MakeSearch(const Flags& flags) {
-  if (!flags.searched) return {{}, FailCommandLine(kCommand, "a dataset is needed")};
+  if (!flags.searched)
+    return {{}, FailCommandLine(kCommand, "DATASET is needed: the Lance dataset to search")};
   if (!flags.query) {
-    return {{}, FailCommandLine(kCommand, "--query is needed: a table of vectors, or numbers")};
+    return {{},
+            FailCommandLine(kCommand,
+                            "--query is needed: a table of vectors, or numbers like [0.1, 0.2]")};
   }
   JoinOptions options = OptionsOf(flags);
   const Result<void> checked = Join::Check(options);
-  if (!checked.ok()) return {{}, FailCommandLine(kCommand, checked.error().message)};
+  if (!checked.ok()) return {{}, FailCommandLine(kCommand, checked.error())};
   const std::string query = QueryOf(flags);
   TypedQueries typed;
   if (IsQueryText(query) || *flags.query == "-") {
     const std::string wrong = ReadQueryText(query, &typed);
-    if (!wrong.empty()) return {{}, FailCommandLine(kCommand, "--query " + wrong)};
+    if (!wrong.empty()) return {{}, FailCommandLine(kCommand, "--query: " + wrong)};
   }
   const Result<Dataset> dataset =
       Dataset::Open(*flags.searched, options.right_version, options.right_tag);
   if (!dataset.ok()) return {{}, Fail(kCommand, dataset.error())};
   options.right_tag = "";  // the dataset at hand is the one that it names
-  Result<Table> queries = OpenQueries(query, typed, dataset.value(), flags);
-  if (!queries.ok()) return {{}, Fail(kCommand, queries.error())};
+  Result<Table> queries = typed.width == 0
+                              ? Table::Open(query)
+                              : MakeQueryTable(typed, dataset.value(), TargetOf(flags));
+  if (!queries.ok()) return {{}, Fail(kCommand, NotATable(query, queries.error()))};
   Result<Join> search = Join::Search(dataset.value(), *queries, options);
   if (!search.ok()) return {{}, Fail(kCommand, search.error())};
   return {*std::move(search), kDone};
@@ -54,9 +67,6 @@ JoinRequest MakeSearch(const Flags& flags) {
 }  // namespace
 
 int RunSearch(const Flags& flags) {
-  if (flags.verbose && !flags.explain) {
-    return FailCommandLine(kCommand, "--verbose needs --explain");
-  }
   return RunRequest({kCommand, "query", "queries"}, flags, [&] { return MakeSearch(flags); });
 }
 

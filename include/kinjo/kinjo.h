@@ -87,7 +87,9 @@ KINJO_EXPORT void kinjo_string_free(char* text);
 /* The library's version, e.g. "0.1.0"; static. [any thread] */
 KINJO_EXPORT const char* kinjo_version(void);
 
-/* The instruction set in use, e.g. "avx3". [any thread] */
+/* The instruction set in use, e.g. "avx3": the best, unless the environment variable KINJO_SIMD
+ * names another. Making a join or a search fails when it names one that isn't there. [any thread]
+ */
 KINJO_EXPORT bool kinjo_simd_level(char** level, kinjo_error** error);
 /* All that this machine can run, best first, separated by commas. [any thread] */
 KINJO_EXPORT bool kinjo_simd_levels(char** levels, kinjo_error** error);
@@ -185,6 +187,12 @@ KINJO_EXPORT bool kinjo_table_from_stream(struct ArrowArrayStream* stream, const
 KINJO_EXPORT bool kinjo_table_from_vectors(const void* values, const char* element_type,
                                            int64_t num_vectors, int64_t width, kinjo_table** table,
                                            kinjo_error** error);
+/* Wraps a copy of lists of vectors in memory: list i has the next list_lengths[i] of the vectors in
+ * `values`, `width` elements each. What a search of a multivector column is asked. */
+KINJO_EXPORT bool kinjo_table_from_vector_lists(const void* values, const char* element_type,
+                                                const int64_t* list_lengths, int64_t num_lists,
+                                                int64_t width, kinjo_table** table,
+                                                kinjo_error** error);
 KINJO_EXPORT bool kinjo_table_get_schema(const kinjo_table* table, struct ArrowSchema* schema,
                                          kinjo_error** error);
 /* Stores -1 when only reading the table would tell. */
@@ -234,9 +242,9 @@ typedef struct kinjo_join_options {
   const char* exclude_self; /* drop the right row that the left row is: the key column that tells,
                              * "a" or "left:right", or "", the same row of the same table; NULL:
                              * keep it */
-  bool unordered_pairs;  /* of a self-join: each pair of rows once */
-  bool mutual;           /* only matches that are among each other's k */
-  bool clusters;         /* of a self-join: each left row once, with `_cluster` */
+  bool unordered_pairs;     /* of a self-join: each pair of rows once */
+  bool mutual;              /* only matches that are among each other's k */
+  bool clusters;            /* of a self-join: each left row once, with `_cluster` */
 } kinjo_join_options;
 
 KINJO_EXPORT void kinjo_join_options_init(kinjo_join_options* options, size_t struct_size);
@@ -283,7 +291,11 @@ typedef struct kinjo_join_report {
   int64_t capped_rows;  /* of the short rows, those cut by nprobes, maximum_nprobes, fast_search or
                            distance_range */
   int64_t resumed_rows; /* left rows that earlier runs had finished; not in left_rows */
-  int64_t duplicate_rows; /* left rows answered by an equal one of their block */
+  int64_t duplicate_rows;        /* left rows answered by an equal one of their block */
+  int64_t peak_memory_bytes;     /* the most that was reserved of the memory limit */
+  int64_t measured_memory_bytes; /* the most that the process's resident memory was above what it
+                                    was when the run began, whoever took it; -1 before the run's
+                                    end, and where the system doesn't tell */
 } kinjo_join_report;
 
 /* Reads no left row. `right_uri` is a Lance dataset, else a Parquet or Arrow file, folder or glob.
@@ -306,7 +318,8 @@ KINJO_EXPORT bool kinjo_search_make(const kinjo_dataset* dataset, kinjo_table* q
                                     kinjo_error** error);
 KINJO_EXPORT bool kinjo_join_get_schema(const kinjo_join* join, struct ArrowSchema* schema,
                                         kinjo_error** error);
-/* The plan as text: operators, the path, the index and why, estimates, limits. */
+/* The plan as text: operators, the path, the index and why, the indexes not taken, the estimated
+ * memory, the memory limit and threads. `verbose` adds how the memory is shared out. */
 KINJO_EXPORT bool kinjo_join_explain(const kinjo_join* join, bool verbose, char** text,
                                      kinjo_error** error);
 /* Starts the join; its rows come from the stream. */
@@ -357,6 +370,12 @@ KINJO_EXPORT void kinjo_sink_options_init(kinjo_sink_options* options, size_t st
  */
 KINJO_EXPORT bool kinjo_sink_options_check(const char* path, const kinjo_sink_options* options,
                                            kinjo_error** error);
+
+/* Judges the place as well: a folder, a parent folder that isn't there or may not be written to, a
+ * file that may not be replaced. Makes nothing, and doesn't ask an object store. kinjo_join_write
+ * does this too, once it has the join's columns. */
+KINJO_EXPORT bool kinjo_sink_place_check(const char* path, const kinjo_sink_options* options,
+                                         kinjo_error** error);
 
 /* Runs the join and writes its rows to `path`, "-" for standard output. A file is written beside
  * and renamed when whole: on failure and on cancel nothing is at the path that wasn't there before.

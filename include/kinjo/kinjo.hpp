@@ -280,6 +280,17 @@ class Table {
     return FromVectors(values, "int8", width);
   }
 
+  /// Copies lists of vectors: list i has the next list_lengths[i] vectors of `values`. Requires: as
+  /// many values as the lengths tell.
+  static Result<Table> FromVectorLists(const std::vector<float>& values,
+                                       const std::vector<int64_t>& list_lengths, int64_t width) {
+    return FromVectorLists(values, "float32", list_lengths, width);
+  }
+  static Result<Table> FromVectorLists(const std::vector<double>& values,
+                                       const std::vector<int64_t>& list_lengths, int64_t width) {
+    return FromVectorLists(values, "float64", list_lengths, width);
+  }
+
   Result<kinjo::Schema> Schema() const {
     return detail::Filled<kinjo::Schema>([&](auto* schema, kinjo_error** error) {
       return kinjo_table_get_schema(handle_.get(), schema->get(), error);
@@ -305,6 +316,22 @@ class Table {
     const Element none{};  // data() of no values may be NULL
     if (!kinjo_table_from_vectors(values.empty() ? &none : values.data(), element_type, num_vectors,
                                   width, &table, &error)) {
+      return Error::Take(error);
+    }
+    return Table(table);
+  }
+
+  template <typename Element>
+  static Result<Table> FromVectorLists(const std::vector<Element>& values, const char* element_type,
+                                       const std::vector<int64_t>& list_lengths, int64_t width) {
+    kinjo_table* table = nullptr;
+    kinjo_error* error = nullptr;
+    const Element none{};  // data() of no values may be NULL
+    const int64_t no_length = 0;
+    if (!kinjo_table_from_vector_lists(values.empty() ? &none : values.data(), element_type,
+                                       list_lengths.empty() ? &no_length : list_lengths.data(),
+                                       static_cast<int64_t>(list_lengths.size()), width, &table,
+                                       &error)) {
       return Error::Take(error);
     }
     return Table(table);
@@ -459,6 +486,13 @@ class Join {
     const kinjo_sink_options raw = Raw(sink);
     kinjo_error* error = nullptr;
     if (!kinjo_sink_options_check(path.c_str(), &raw, &error)) return Error::Take(error);
+    return {};
+  }
+  /// Judges the place as well; makes nothing.
+  static Result<void> CheckSinkPlace(const std::string& path, const SinkOptions& sink) {
+    const kinjo_sink_options raw = Raw(sink);
+    kinjo_error* error = nullptr;
+    if (!kinjo_sink_place_check(path.c_str(), &raw, &error)) return Error::Take(error);
     return {};
   }
   /// Runs the join into a file or, for "-", standard output; gives the rows written.

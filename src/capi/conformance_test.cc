@@ -1,6 +1,7 @@
 // The conformance corpus (bindings/conformance) through the C++ header, and with it the C ABI.
 #include <functional>
 #include <map>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -217,9 +218,13 @@ std::string Replaced(std::string text, const std::string& what, const std::strin
   return text;
 }
 
-// Without the line of the left side, which tells how it was handed over.
+// Without the line of the left side, which tells how it was handed over, and without the numbers
+// that are the machine's.
 std::vector<std::string> PlanLines(const Outcome& outcome) {
-  std::istringstream text(Replaced(outcome.plan, outcome.right, "{right}"));
+  std::string plan = Replaced(outcome.plan, outcome.right, "{right}");
+  plan = std::regex_replace(plan, std::regex("\\b[0-9.]+ ([KMGT]i)?B\\b"), "{size}");
+  plan = std::regex_replace(plan, std::regex("\\b[0-9]+ threads?\\b"), "{threads}");
+  std::istringstream text(plan);
   std::vector<std::string> lines;
   std::string line;
   while (std::getline(text, line)) {

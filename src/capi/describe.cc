@@ -209,6 +209,9 @@ std::string DescribeReport(const join::JoinReport& report) {
                {"requests", report.requests},
                {"bytes_read", report.bytes_read},
                {"peak_memory_bytes", report.peak_memory_bytes},
+               {"measured_memory_bytes", report.measured_memory_bytes.has_value()
+                                             ? Json(*report.measured_memory_bytes)
+                                             : Json(nullptr)},
                {"filter_s", report.filter_s},
                {"rank_s", report.rank_s},
                {"probe_s", report.probe_s},

@@ -5,6 +5,7 @@
 
 #include "arrow/compute/initialize.h"
 #include "capi/wall.h"
+#include "kernels/simd_level.h"
 
 namespace kinjo::capi {
 
@@ -62,6 +63,11 @@ arrow::Status NullArgument(const char* name) {
 arrow::Status StartEngine() {
   static const arrow::Status started = arrow::compute::Initialize();
   return started;
+}
+
+arrow::Status StartComputing() {
+  ARROW_RETURN_NOT_OK(kernels::CheckSimdEnvironment());
+  return StartEngine();
 }
 
 arrow::Status GiveText(const std::string& text, char** out) {

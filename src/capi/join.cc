@@ -22,7 +22,7 @@ bool kinjo_join_make(kinjo_table* left, const char* right_uri, const kinjo_join_
     ARROW_RETURN_NOT_OK(RequireArgument(left, "left"));
     ARROW_RETURN_NOT_OK(RequireArgument(right_uri, "right_uri"));
     ARROW_RETURN_NOT_OK(RequireArgument(join, "join"));
-    ARROW_RETURN_NOT_OK(StartEngine());
+    ARROW_RETURN_NOT_OK(StartComputing());
     ARROW_ASSIGN_OR_RAISE(const auto join_options, ToJoinOptions(options));
     ARROW_ASSIGN_OR_RAISE(std::shared_ptr<kinjo::join::KnnJoin> made,
                           kinjo::join::KnnJoin::Make(left->source, right_uri, join_options));
@@ -38,6 +38,7 @@ bool kinjo_join_make_on_dataset(kinjo_table* left, const kinjo_dataset* right,
     ARROW_RETURN_NOT_OK(RequireArgument(left, "left"));
     ARROW_RETURN_NOT_OK(RequireArgument(right, "right"));
     ARROW_RETURN_NOT_OK(RequireArgument(join, "join"));
+    ARROW_RETURN_NOT_OK(StartComputing());
     ARROW_ASSIGN_OR_RAISE(const auto join_options, ToJoinOptions(options));
     ARROW_ASSIGN_OR_RAISE(std::shared_ptr<kinjo::join::KnnJoin> made,
                           kinjo::join::KnnJoin::Make(left->source, right->dataset, join_options));
@@ -53,6 +54,7 @@ bool kinjo_search_make(const kinjo_dataset* dataset, kinjo_table* queries,
     ARROW_RETURN_NOT_OK(RequireArgument(dataset, "dataset"));
     ARROW_RETURN_NOT_OK(RequireArgument(queries, "queries"));
     ARROW_RETURN_NOT_OK(RequireArgument(search, "search"));
+    ARROW_RETURN_NOT_OK(StartComputing());
     ARROW_ASSIGN_OR_RAISE(const auto join_options, ToJoinOptions(options));
     ARROW_ASSIGN_OR_RAISE(std::shared_ptr<kinjo::join::KnnJoin> made,
                           kinjo::join::MakeSearch(dataset->dataset, queries->source, join_options));
@@ -107,6 +109,8 @@ bool kinjo_join_get_report(const kinjo_join* join, kinjo_join_report* report, ki
     filled.capped_rows = counts.capped_rows;
     filled.resumed_rows = counts.resumed_rows;
     filled.duplicate_rows = counts.duplicate_rows;
+    filled.peak_memory_bytes = counts.peak_memory_bytes;
+    filled.measured_memory_bytes = counts.measured_memory_bytes.value_or(-1);
     return FillStruct(filled, "kinjo_join_report", report);
   });
 }

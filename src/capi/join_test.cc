@@ -1,5 +1,8 @@
 // One join over a golden dataset through the C++ header: rows by stream, by export and by file;
 // cancel, close, report; and handles freed in an unusual order.
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -166,6 +169,56 @@ TEST(Join, IsExportedAsAnArrowStream) {
   EXPECT_NE(json.value().find("\"result_rows\":7000"), std::string::npos) << json.value();
 }
 
+TEST(Join, TellsTheMemoryThatItReservedAndThatItTook) {
+  auto join = SelfJoin();
+  ASSERT_KINJO_OK(join);
+  EXPECT_EQ(join->Report().value().measured_memory_bytes, -1);
+  const auto before = join->DescribeReport();
+  ASSERT_KINJO_OK(before);
+  EXPECT_NE(before.value().find("\"measured_memory_bytes\":null"), std::string::npos);
+  auto stream = join->Run();
+  ASSERT_KINJO_OK(stream);
+  while (true) {
+    auto batch = stream->Next();
+    ASSERT_KINJO_OK(batch);
+    if (batch->empty()) break;
+  }
+  const auto report = join->Report();
+  ASSERT_KINJO_OK(report);
+  EXPECT_GT(report.value().peak_memory_bytes, 0);
+  EXPECT_GE(report.value().measured_memory_bytes, 0);
+  const std::string told =
+      "\"measured_memory_bytes\":" + std::to_string(report.value().measured_memory_bytes);
+  EXPECT_NE(join->DescribeReport().value().find(told), std::string::npos);
+}
+
+TEST(Join, AReportOfAnOlderHeaderIsFilledAsFarAsItGoes) {
+  kinjo_table* left = nullptr;
+  kinjo_join* made = nullptr;
+  ASSERT_TRUE(kinjo_table_open(kRight.c_str(), nullptr, &left, nullptr));
+  ASSERT_TRUE(kinjo_join_make(left, kRight.c_str(), nullptr, &made, nullptr));
+  kinjo_join_report report;
+  std::memset(&report, 0x5a, sizeof(report));
+  report.struct_size = offsetof(kinjo_join_report, peak_memory_bytes);
+  EXPECT_TRUE(kinjo_join_get_report(made, &report, nullptr));
+  EXPECT_EQ(report.left_rows, 0);
+  EXPECT_EQ(report.peak_memory_bytes, 0x5a5a5a5a5a5a5a5a);
+  kinjo_join_free(made);
+  kinjo_table_free(left);
+}
+
+TEST(Join, AnInstructionSetThatIsNotThereIsRefused) {
+  const char* given = std::getenv("KINJO_SIMD");
+  const std::string before = given == nullptr ? "" : given;
+  ASSERT_EQ(setenv("KINJO_SIMD", "bogus", 1), 0);
+  const auto join = SelfJoin();
+  ASSERT_EQ(setenv("KINJO_SIMD", before.c_str(), 1), 0);
+  ASSERT_FALSE(join.ok());
+  EXPECT_EQ(join.error().code, KINJO_ERROR_INVALID);
+  EXPECT_NE(join.error().message.find("KINJO_SIMD is 'bogus'"), std::string::npos)
+      << join.error().message;
+}
+
 TEST(Join, AnExportedStreamMayBeReleasedUnread) {
   auto join = SelfJoin();
   ASSERT_KINJO_OK(join);
@@ -241,6 +294,19 @@ TEST_F(WriteTest, PutsAWholeFileAtThePath) {
   auto written = kinjo::Table::Open(path);
   ASSERT_KINJO_OK(written);
   EXPECT_EQ(*written->NumRows(), kRows * 10);
+}
+
+TEST_F(WriteTest, APlaceIsJudgedWithoutAJoin) {
+  EXPECT_TRUE(kinjo::Join::CheckSinkPlace(folder_ / "out.csv", {}).ok());
+  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+  const auto is_folder = kinjo::Join::CheckSinkPlace(folder_, {.format = "csv"});
+  ASSERT_FALSE(is_folder.ok());
+  EXPECT_EQ(is_folder.error().code, KINJO_ERROR_INVALID);
+  const auto absent = kinjo::Join::CheckSinkPlace(folder_ / "absent" / "out.csv", {});
+  ASSERT_FALSE(absent.ok());
+  EXPECT_EQ(absent.error().code, KINJO_ERROR_IO);
+  // The options are judged too.
+  EXPECT_FALSE(kinjo::Join::CheckSinkPlace(folder_ / "out.csv", {.format = "tsv"}).ok());
 }
 
 TEST_F(WriteTest, LeavesNothingWhenCancelled) {

@@ -122,6 +122,36 @@ TEST(Vectors, HaveTheElementTypeTheyAreGivenIn) {
   EXPECT_TRUE(type_of(kinjo::Table::FromVectors(std::vector<int8_t>{}, 1))->Equals(*arrow::int8()));
 }
 
+TEST(Vectors, InListsAreRowsOfLists) {
+  auto table = kinjo::Table::FromVectorLists(Vectors(3), {2, 0, 1}, kDim);
+  ASSERT_KINJO_OK(table);
+  EXPECT_EQ(*table->NumRows(), 3);
+  const auto schema = arrow::ImportSchema(table->Schema()->get()).ValueOrDie();
+  ASSERT_EQ(schema->field(0)->type()->id(), arrow::Type::LIST);
+  const auto vector = schema->field(0)->type()->field(0)->type();
+  ASSERT_EQ(vector->id(), arrow::Type::FIXED_SIZE_LIST);
+  EXPECT_TRUE(vector->field(0)->type()->Equals(*arrow::float32()));
+  EXPECT_TRUE(kinjo::Table::FromVectorLists(std::vector<double>{}, {}, 4).ok());
+}
+
+TEST(Vectors, InListsThatCannotBeAreRefused) {
+  const float value = 1;
+  kinjo_table* table = nullptr;
+  const auto refused = [&](const void* values, std::vector<int64_t> lengths, int64_t lists) {
+    kinjo_error* error = nullptr;
+    EXPECT_FALSE(
+        kinjo_table_from_vector_lists(values, nullptr, lengths.data(), lists, 1, &table, &error));
+    EXPECT_EQ(table, nullptr);
+    const kinjo::Error taken = kinjo::Error::Take(error);
+    EXPECT_EQ(taken.code, KINJO_ERROR_INVALID);
+    return taken.message;
+  };
+  EXPECT_EQ(refused(&value, {1}, -1), "num_lists is -1; it must not be negative");
+  EXPECT_NE(refused(&value, {1, -2}, 2).find("list_lengths[1] is -2;"), std::string::npos);
+  EXPECT_NE(refused(&value, {1, INT32_MAX}, 2).find("list_lengths[1] is"), std::string::npos);
+  EXPECT_NE(refused(nullptr, {1}, 1).find("values"), std::string::npos);
+}
+
 TEST(Vectors, ThatCannotBeAreRefused) {
   const float value = 1;
   kinjo_table* table = nullptr;

@@ -58,6 +58,15 @@ bool kinjo_sink_options_check(const char* path, const kinjo_sink_options* option
   });
 }
 
+bool kinjo_sink_place_check(const char* path, const kinjo_sink_options* options,
+                            kinjo_error** error) {
+  return Wall(error, [&]() -> arrow::Status {
+    ARROW_RETURN_NOT_OK(RequireArgument(path, "path"));
+    ARROW_ASSIGN_OR_RAISE(const auto sink_options, ToSinkOptions(options));
+    return kinjo::tabular::CheckSinkPlace(path, sink_options);
+  });
+}
+
 bool kinjo_join_write(kinjo_join* join, const char* path, const kinjo_sink_options* sink_options,
                       const kinjo_run_options* run_options, int64_t* rows_written,
                       kinjo_error** error) {

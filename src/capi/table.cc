@@ -3,6 +3,7 @@
 
 #include "arrow/array.h"
 #include "arrow/buffer.h"
+#include "arrow/buffer_builder.h"
 #include "arrow/c/bridge.h"
 #include "arrow/util/int_util_overflow.h"
 #include "capi/optional_number.h"
@@ -42,8 +43,7 @@ arrow::Result<std::shared_ptr<arrow::DataType>> ToElementType(const std::string&
                               "'; it must be float16, float32, float64, uint8 or int8");
 }
 
-// A table of one column, `vector`.
-arrow::Result<std::shared_ptr<arrow::RecordBatch>> CopyVectors(
+arrow::Result<std::shared_ptr<arrow::Array>> CopyVectors(
     const void* values, const std::shared_ptr<arrow::DataType>& element, int64_t num_vectors,
     int64_t width) {
   if (num_vectors < 0)
@@ -63,10 +63,33 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> CopyVectors(
       element, num_vectors * width, {nullptr, std::move(buffer)}, /*null_count=*/0));
   const auto type = arrow::fixed_size_list(arrow::field("item", element, /*nullable=*/false),
                                            static_cast<int32_t>(width));
-  const auto schema = arrow::schema({arrow::field("vector", type, /*nullable=*/false)});
-  return arrow::RecordBatch::Make(
-      schema, num_vectors,
-      {std::make_shared<arrow::FixedSizeListArray>(type, num_vectors, elements)});
+  return std::make_shared<arrow::FixedSizeListArray>(type, num_vectors, elements);
+}
+
+// Where each list begins, and the end of the last.
+arrow::Result<std::shared_ptr<arrow::Buffer>> ListOffsets(const int64_t* list_lengths,
+                                                          int64_t num_lists) {
+  if (num_lists < 0)
+    return kinjo::base::Invalid("num_lists is ", num_lists, "; it must not be negative");
+  arrow::TypedBufferBuilder<int32_t> offsets;
+  int64_t end = 0;
+  ARROW_RETURN_NOT_OK(offsets.Append(0));
+  for (int64_t i = 0; i < num_lists; ++i) {
+    if (list_lengths[i] < 0 || list_lengths[i] > INT32_MAX - end) {
+      return kinjo::base::Invalid("list_lengths[", i, "] is ", list_lengths[i],
+                                  "; all lists together hold from 0 to ", INT32_MAX, " vectors");
+    }
+    end += list_lengths[i];
+    ARROW_RETURN_NOT_OK(offsets.Append(static_cast<int32_t>(end)));
+  }
+  return offsets.Finish();
+}
+
+// A table of one column, `vector`.
+kinjo_table* TableOf(const std::shared_ptr<arrow::Array>& column) {
+  const auto schema = arrow::schema({arrow::field("vector", column->type(), /*nullable=*/false)});
+  auto rows = arrow::RecordBatch::Make(schema, column->length(), {column});
+  return new kinjo_table{kinjo::tabular::MakeBatchSource(std::move(rows), "memory")};
 }
 
 }  // namespace
@@ -108,8 +131,26 @@ bool kinjo_table_from_vectors(const void* values, const char* element_type, int6
     ARROW_RETURN_NOT_OK(RequireArgument(table, "table"));
     ARROW_RETURN_NOT_OK(StartEngine());
     ARROW_ASSIGN_OR_RAISE(const auto element, ToElementType(TextOf(element_type)));
-    ARROW_ASSIGN_OR_RAISE(auto rows, CopyVectors(values, element, num_vectors, width));
-    *table = new kinjo_table{kinjo::tabular::MakeBatchSource(std::move(rows), "memory")};
+    ARROW_ASSIGN_OR_RAISE(const auto column, CopyVectors(values, element, num_vectors, width));
+    *table = TableOf(column);
+    return arrow::Status::OK();
+  });
+}
+
+bool kinjo_table_from_vector_lists(const void* values, const char* element_type,
+                                   const int64_t* list_lengths, int64_t num_lists, int64_t width,
+                                   kinjo_table** table, kinjo_error** error) {
+  return Wall(error, [&]() -> arrow::Status {
+    ARROW_RETURN_NOT_OK(RequireArgument(values, "values"));
+    ARROW_RETURN_NOT_OK(RequireArgument(list_lengths, "list_lengths"));
+    ARROW_RETURN_NOT_OK(RequireArgument(table, "table"));
+    ARROW_RETURN_NOT_OK(StartEngine());
+    ARROW_ASSIGN_OR_RAISE(const auto element, ToElementType(TextOf(element_type)));
+    ARROW_ASSIGN_OR_RAISE(const auto offsets, ListOffsets(list_lengths, num_lists));
+    const int64_t num_vectors = offsets->data_as<int32_t>()[num_lists];
+    ARROW_ASSIGN_OR_RAISE(const auto vectors, CopyVectors(values, element, num_vectors, width));
+    const auto type = arrow::list(arrow::field("item", vectors->type(), /*nullable=*/false));
+    *table = TableOf(std::make_shared<arrow::ListArray>(type, num_lists, offsets, vectors));
     return arrow::Status::OK();
   });
 }

@@ -92,6 +92,10 @@ arrow::Status RequireArgument(const T* pointer, const char* name) {
 /// Readies what the whole process shares before the first dataset, table or join is made.
 arrow::Status StartEngine();
 
+/// The same for what computes, which needs an instruction set: `invalid` when KINJO_SIMD names one
+/// that isn't there.
+arrow::Status StartComputing();
+
 /// Hands a copy of `text` to the caller.
 arrow::Status GiveText(const std::string& text, char** out);
 

@@ -14,7 +14,7 @@ struct PlanNode {
 
   std::string name;  ///< "KnnJoin", "ANNIvfPartition", ...
   Entries fields;    ///< shown always
-  Entries details;   ///< shown by the verbose explain, one a line
+  Entries details;   ///< of explain, one a line
   Entries metrics;   ///< what was measured; shown by analyze
   std::vector<PlanNode> inputs;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/process_memory.h"
 #include "join/cluster_batches.h"
 #include "join/reverse_search.h"
 
@@ -16,6 +17,19 @@ constexpr std::chrono::milliseconds kProgressInterval(200);
 double Seconds(const std::atomic<int64_t>& ns) {
   return static_cast<double>(ns.load(std::memory_order_relaxed)) * 1e-9;
 }
+
+/// Stores what the process grew by in its own life, at its end.
+class MemoryMeter {
+ public:
+  explicit MemoryMeter(std::atomic<int64_t>* bytes) : bytes_(bytes) {}
+  ~MemoryMeter() { bytes_->store(growth_.bytes().value_or(-1)); }
+  MemoryMeter(const MemoryMeter&) = delete;
+  MemoryMeter& operator=(const MemoryMeter&) = delete;
+
+ private:
+  std::atomic<int64_t>* bytes_;
+  base::MemoryGrowth growth_;
+};
 
 /// 0 when they aren't known.
 double RowsToScan(const JoinPlan& plan) {
@@ -349,6 +363,7 @@ arrow::Status Executor::Run(const base::CancelToken& cancel,
   const PhaseTimer timer(&counters_.total_ns);
   started_ = told_ = std::chrono::steady_clock::now();
   TellProgress(true);
+  const MemoryMeter meter(&counters_.measured_memory_bytes);
   base::ThreadPool pool(plan_->threads);
   JoinPlan plan = *plan_;
   ARROW_RETURN_NOT_OK(ApplyRightFilter(&pool, cancel, &budget_, &counters_, &plan));
@@ -395,6 +410,8 @@ JoinReport Executor::report() const {
   report.requests = plan_->right->requests() - requests_before_;
   report.bytes_read = plan_->right->bytes_read() - bytes_before_;
   report.peak_memory_bytes = budget_.peak_bytes();
+  const int64_t measured = counters_.measured_memory_bytes.load();
+  if (measured >= 0) report.measured_memory_bytes = measured;
   report.filter_s = Seconds(counters_.filter_ns);
   report.rank_s = Seconds(counters_.rank_ns);
   report.probe_s = Seconds(counters_.probe_ns);

@@ -162,28 +162,35 @@ std::string GateText(const MemoryPlan& memory) {
       " rows, of ", megabytes(kResidentSafety * static_cast<double>(memory.limit_bytes)));
 }
 
-void AddDetails(const JoinPlan& plan, PlanNode* node) {
-  node->details = {{"path", plan.uses_index() ? "index" : "exact"}, {"reason", plan.choice.reason}};
-  for (const std::string& other : plan.choice.others) node->details.emplace_back("not", other);
+void AddDetails(const JoinPlan& plan, bool verbose, PlanNode* node) {
+  PlanNode::Entries& details = node->details;
+  details.emplace_back("path", (plan.uses_index() ? "index; " : "exact; ") + plan.choice.reason);
+  // The reason of the exact path names each index that doesn't fit.
+  if (plan.uses_index()) {
+    for (const std::string& other : plan.choice.others) details.emplace_back("not taken", other);
+  }
   if (!plan.uses_index() &&
       (plan.options.nprobes || plan.options.minimum_nprobes || plan.options.maximum_nprobes ||
        plan.options.refine_factor || plan.options.search_effort || plan.options.ef)) {
-    node->details.emplace_back(
+    details.emplace_back(
         "note", "probes, search_effort, ef and refine_factor have no effect without an index");
   }
   const MemoryPlan& memory = plan.memory;
-  node->details.emplace_back(
-      "memory", base::Concat("estimated ", Bytes(memory.total_bytes()), " of ",
-                             Bytes(memory.limit_bytes), " (buffers ", Bytes(memory.fixed_bytes),
-                             memory.pair_bytes > 0 ? ", pairs " + Bytes(memory.pair_bytes) : "",
-                             ", query block ", Bytes(memory.block_bytes), ", kept partitions ",
-                             Bytes(memory.cache_bytes), ", right rows ", Bytes(memory.take_bytes),
-                             ", output ", Bytes(memory.output_bytes), ", slack ",
-                             Bytes(memory.slack_bytes), "): runs"));
-  if (plan.uses_index()) node->details.emplace_back("gate", GateText(memory));
-  node->details.emplace_back("query_block", base::Concat(memory.block_rows, " left rows"));
-  node->details.emplace_back("threads", base::Concat(plan.threads));
-  node->details.emplace_back("distances", plan.exact_distances() ? "exact" : "approximate");
+  details.emplace_back("limits",
+                       base::Concat("estimated memory ", Bytes(memory.total_bytes()), " of ",
+                                    Bytes(memory.limit_bytes), ", ", plan.threads,
+                                    plan.threads == 1 ? " thread" : " threads", ": runs"));
+  if (!verbose) return;
+  details.emplace_back(
+      "memory",
+      base::Concat("buffers ", Bytes(memory.fixed_bytes),
+                   memory.pair_bytes > 0 ? ", pairs " + Bytes(memory.pair_bytes) : "",
+                   ", query block ", Bytes(memory.block_bytes), ", kept partitions ",
+                   Bytes(memory.cache_bytes), ", right rows ", Bytes(memory.take_bytes),
+                   ", output ", Bytes(memory.output_bytes), ", slack ", Bytes(memory.slack_bytes)));
+  if (plan.uses_index()) details.emplace_back("gate", GateText(memory));
+  details.emplace_back("query block", base::Concat(memory.block_rows, " left rows"));
+  details.emplace_back("distances", plan.exact_distances() ? "exact" : "approximate");
 }
 
 void AddMetrics(const JoinPlan& plan, const JoinReport& report, PlanNode* node) {
@@ -206,12 +213,16 @@ void AddMetrics(const JoinPlan& plan, const JoinReport& report, PlanNode* node) 
     node->metrics.emplace_back("bytes_read", base::Concat(report.bytes_read));
   }
   node->metrics.emplace_back("peak_memory_bytes", base::Concat(report.peak_memory_bytes));
+  if (report.measured_memory_bytes.has_value()) {
+    node->metrics.emplace_back("measured_memory_bytes",
+                               base::Concat(*report.measured_memory_bytes));
+  }
   node->metrics.emplace_back("elapsed", Number(report.total_s, "%.3fs"));
 }
 
 }  // namespace
 
-PlanNode DescribePlan(const JoinPlan& plan, const JoinReport* report) {
+PlanNode DescribePlan(const JoinPlan& plan, bool verbose, const JoinReport* report) {
   PlanNode root{.name = "KnnJoin"};
   root.fields = {{"path", plan.uses_index() ? "index" : "exact"},
                  {"k", base::Concat(plan.options.k)},
@@ -236,7 +247,7 @@ PlanNode DescribePlan(const JoinPlan& plan, const JoinReport* report) {
   }
   if (plan.options.clusters) root.fields.emplace_back("clusters", "true");
   if (plan.options.fast_search) root.fields.emplace_back("fast_search", "true");
-  AddDetails(plan, &root);
+  AddDetails(plan, verbose, &root);
   PlanNode take{.name = "Take"};
   take.fields = {{"columns", ListNames(plan.layout.right_columns)}};
   if (report != nullptr) {

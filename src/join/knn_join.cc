@@ -22,7 +22,7 @@ class PlannedJoin final : public KnnJoin {
   int64_t output_bytes() const override { return plan_->memory.output_bytes; }
 
   std::string Explain(bool verbose) const override {
-    return exec::RenderPlan(DescribePlan(*plan_, nullptr), {.details = verbose});
+    return exec::RenderPlan(DescribePlan(*plan_, verbose, nullptr), {.details = true});
   }
 
   arrow::Result<std::unique_ptr<stream::ResultStream>> Run(
@@ -58,7 +58,8 @@ class PlannedJoin final : public KnnJoin {
 
   std::string Analyze() const override {
     const JoinReport measured = report();
-    return exec::RenderPlan(DescribePlan(*plan_, &measured), {.details = true, .metrics = true});
+    return exec::RenderPlan(DescribePlan(*plan_, true, &measured),
+                            {.details = true, .metrics = true});
   }
 
  private:

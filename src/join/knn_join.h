@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,7 +52,10 @@ struct JoinReport {
   std::vector<std::string> filter_indexes;  ///< scalar indexes that answered parts of it
   int64_t requests = 0;
   int64_t bytes_read = 0;
-  int64_t peak_memory_bytes = 0;  ///< of the budget
+  int64_t peak_memory_bytes = 0;  ///< reserved of the memory limit
+  /// What the process grew by (base/process_memory.h); nothing before the run's end, and where the
+  /// system doesn't tell.
+  std::optional<int64_t> measured_memory_bytes;
   double filter_s = 0, rank_s = 0, probe_s = 0, refine_s = 0, exact_s = 0, take_s = 0, total_s = 0;
 };
 
@@ -78,8 +82,8 @@ class KnnJoin {
   virtual std::shared_ptr<arrow::Schema> output_schema() const = 0;
   /// What the memory plan leaves to who writes the rows, in bytes.
   virtual int64_t output_bytes() const = 0;
-  /// The plan as a tree of operators with the path, the index and why, estimates, memory limit and
-  /// threads.
+  /// The plan as a tree of operators with the path and why, the indexes not taken, the estimated
+  /// memory, the memory limit and threads; `verbose` adds how the memory is shared out.
   virtual std::string Explain(bool verbose) const = 0;
 
   /// Starts the join.

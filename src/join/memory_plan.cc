@@ -97,6 +97,18 @@ int64_t QueryBytes(const MemoryNeeds& needs) {
   return bytes;
 }
 
+// "3.1MiB": at least `bytes`, in a form that is read back as a size.
+std::string RoundedUp(int64_t bytes) {
+  const char* units[] = {"KiB", "MiB", "GiB", "TiB"};
+  int64_t unit_bytes = 1024;
+  int unit = 0;
+  for (; unit < 3 && bytes >= unit_bytes * 1024; ++unit) unit_bytes *= 1024;
+  int64_t tenths = bytes / unit_bytes * 10;
+  const int64_t rest = bytes % unit_bytes;
+  tenths += (rest * 10 + unit_bytes - 1) / unit_bytes;
+  return base::Concat(tenths / 10, ".", tenths % 10, units[unit]);
+}
+
 }  // namespace
 
 namespace {
@@ -142,10 +154,10 @@ arrow::Result<MemoryPlan> PlanMemory(const MemoryNeeds& needs) {
         base::ErrorCode::kCapacity,
         base::Concat("memory_limit = ", needs.limit_bytes,
                      " bytes is too small for this join: the smallest that would do is ",
-                     SmallestLimit(counted), " bytes (", plan.fixed_bytes, " for the buffers of ",
-                     needs.threads, " threads, ", pairs, plan.query_bytes,
-                     " a left row); raise it, or lower k, "
-                     "refine_factor or threads"));
+                     RoundedUp(SmallestLimit(counted)), " (", SmallestLimit(counted), " bytes: ",
+                     plan.fixed_bytes, " for the buffers of ", needs.threads, " threads, ", pairs,
+                     plan.query_bytes, " a left row); raise it, or lower threads = ", needs.threads,
+                     ", k = ", needs.k, " or refine_factor"));
   }
   const int64_t free = CountedBytes(needs.limit_bytes) - plan.fixed_bytes - plan.pair_bytes;
   const int64_t fitting = std::min(free / 2, free - kTakeBytesMin) / plan.query_bytes;

@@ -50,7 +50,14 @@ TEST(MemoryPlan, ALimitTooSmallNamesTheSmallestThatWouldDo) {
   const std::string lead = "the smallest that would do is ";
   const size_t at = message.find(lead);
   ASSERT_NE(at, std::string::npos) << message;
-  const int64_t smallest = std::stoll(message.substr(at + lead.size()));
+  const size_t bytes_at = message.find("(", at) + 1;
+  const int64_t smallest = std::stoll(message.substr(bytes_at));
+  // What stands before the bytes is the same, rounded up to a tenth of its unit.
+  const double shown = std::stod(message.substr(at + lead.size()));
+  const std::string unit = message.substr(bytes_at - 5, 3);
+  const double unit_bytes = unit == "KiB" ? 1024 : unit == "MiB" ? 1 << 20 : 1 << 30;
+  EXPECT_GE(shown * unit_bytes, static_cast<double>(smallest));
+  EXPECT_LT((shown - 0.1) * unit_bytes, static_cast<double>(smallest));
   needs.limit_bytes = smallest - 1;
   EXPECT_FALSE(PlanMemory(needs).ok());
   needs.limit_bytes = smallest;

@@ -36,6 +36,7 @@ struct RunCounters {
   std::atomic<int64_t> filter_rows{0};
   std::atomic<int64_t> filter_rows_evaluated{0};
   std::atomic<bool> scored_all_passing{false};
+  std::atomic<int64_t> measured_memory_bytes{-1};  ///< -1: not known
   // Nanoseconds of each phase, by the clock on the wall.
   std::atomic<int64_t> filter_ns{0};
   std::atomic<int64_t> rank_ns{0};

@@ -11,7 +11,7 @@
 namespace kinjo::join {
 
 /// "left uri", "left rows", ..., "right version", ..., "k", "metric", ... A side that can't be read
-/// again is `invalid`. Reads no row.
+/// again is `invalid`, a join that gives pairs is `not_supported`. Reads no row.
 arrow::Result<std::vector<tabular::Trait>> IdentifyRun(const JoinPlan& plan);
 
 /// How the runs differ, in words: "right version was 7 and is 8, k was 10 and is 5"; "" when they

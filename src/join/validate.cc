@@ -57,8 +57,8 @@ arrow::Status CheckEf(const JoinOptions& options) {
   ARROW_RETURN_NOT_OK(CheckRange("ef", options.ef, 1, kCandidatesMax));
   const int64_t factor = options.refine_factor.value_or(1);
   if (options.ef.value_or(INT64_MAX) >= options.k * factor) return arrow::Status::OK();
-  return base::Invalid("ef must be at least k * refine_factor = ", options.k * factor,
-                       ", but ef = ", *options.ef, ", k = ", options.k,
+  return base::Invalid("ef must be at least ", options.k * factor,
+                       " (k * refine_factor), but ef = ", *options.ef, ", k = ", options.k,
                        " and refine_factor = ", factor);
 }
 

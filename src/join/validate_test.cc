@@ -82,7 +82,7 @@ TEST(Validate, EffortAndBreadthHaveBounds) {
          o->ef = 19;
          o->refine_factor = 2;
        },
-       "ef must be at least k * refine_factor = 20, but ef = 19, k = 10 and refine_factor = 2"},
+       "ef must be at least 20 (k * refine_factor), but ef = 19, k = 10 and refine_factor = 2"},
       {[](JoinOptions* o) { o->search_effort = 1.5; },
        "search_effort must be from 0 to 1, but is 1.5"},
       {[](JoinOptions* o) { o->search_effort = -0.25; },

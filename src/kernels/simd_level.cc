@@ -60,10 +60,27 @@ const KernelTable* ChooseFirst() {
   return current_table.load(std::memory_order_acquire);
 }
 
-arrow::Status Unavailable(const std::string& what, const std::string& name) {
+// Whether this build has the level, on whatever machine.
+bool IsCompiled(const std::string& name) {
+  for (int bit = 0; bit < 63; ++bit) {
+    const int64_t target = int64_t{1} << bit;
+    if ((CompiledTargets() & target) != 0 && LevelName(target) == name) return true;
+  }
+  return false;
+}
+
+arrow::Status Unavailable(const std::string& setting, const std::string& name) {
   std::ostringstream message;
-  message << what << ": no SIMD level '" << name << "' on this machine; levels:";
-  for (const std::string& level : AvailableSimdLevels()) message << ' ' << level;
+  message << setting << " is '" << name << "', which "
+          << (IsCompiled(name) ? "this machine's processor lacks"
+                               : "is no instruction set that Kinjo has code for")
+          << "; here there are: ";
+  const char* separator = "";
+  for (const std::string& level : AvailableSimdLevels()) {
+    message << separator << level;
+    separator = ", ";
+  }
+  message << " (leave it unset for the best)";
   return arrow::Status::Invalid(message.str());
 }
 
@@ -87,14 +104,14 @@ std::string CurrentSimdLevel() {
 
 arrow::Status ForceSimdLevel(const std::string& name) {
   const int64_t target = TargetNamed(name);
-  if (target == 0) return Unavailable("choosing a SIMD level", name);
+  if (target == 0) return Unavailable("the SIMD level", name);
   Use(target);
   return arrow::Status::OK();
 }
 
 arrow::Status CheckSimdEnvironment() {
   const std::string name = EnvironmentName();
-  if (TargetNamed(name) == 0) return Unavailable("reading KINJO_SIMD", name);
+  if (TargetNamed(name) == 0) return Unavailable("KINJO_SIMD", name);
   return arrow::Status::OK();
 }
 

@@ -31,6 +31,14 @@ TEST(SimdLevel, AnUnknownNameIsAnErrorThatListsTheLevels) {
   EXPECT_EQ(CurrentSimdLevel(), before);
 }
 
+TEST(SimdLevel, ALevelThatTheMachineLacksIsToldFromAnUnknownOne) {
+  EXPECT_THAT(ForceSimdLevel("avx9000").message(), testing::HasSubstr("no instruction set"));
+  // Of those that this build has code for, one that may be out of reach here.
+  const std::vector<std::string> levels = AvailableSimdLevels();
+  if (std::find(levels.begin(), levels.end(), "avx3_dl") != levels.end()) return;
+  EXPECT_THAT(ForceSimdLevel("avx3_dl").message(), testing::HasSubstr("processor lacks"));
+}
+
 TEST(SimdLevel, TheEnvironmentIsChecked) {
   const char* old = std::getenv("KINJO_SIMD");
   const std::string before = old == nullptr ? "" : old;

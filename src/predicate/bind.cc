@@ -9,6 +9,7 @@
 #include "predicate/arithmetic.h"
 #include "predicate/column_name.h"
 #include "predicate/comparison.h"
+#include "predicate/evaluate.h"
 #include "predicate/functions.h"
 #include "predicate/like_pattern.h"
 #include "predicate/literal_fit.h"
@@ -203,6 +204,12 @@ class Binder {
       return InvalidAt(pattern.position(), "the pattern ends in its escape character");
     const Operand literal =
         MakeLiteral(std::make_shared<arrow::StringScalar>(*canonical), pattern.position());
+    // Arrow reads a pattern with the first row; a wrong one is to be found without any.
+    Expression like;
+    like.kind = node.operation;
+    like.position = pattern.position();
+    ARROW_RETURN_NOT_OK(
+        ApplyNode(like, {arrow::Datum(""), arrow::Datum(literal.expression->literal)}));
     return MakeNode(node.operation, arrow::boolean(), {text.expression, literal.expression},
                     node.position);
   }

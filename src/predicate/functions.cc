@@ -166,6 +166,12 @@ arrow::Result<Operand> BindTextPattern(const Function& function, const std::stri
   }
   const Operand pattern =
       MakeLiteral(std::make_shared<arrow::StringScalar>(literals[0]), values[1].position());
+  // Arrow reads a pattern with the first row; a wrong one is to be found without any.
+  Expression call;
+  call.kind = ExpressionKind::kFunction;
+  call.function = function.canonical;
+  call.position = values[1].position();
+  ARROW_RETURN_NOT_OK(ApplyNode(call, {Datum(""), Datum(pattern.expression->literal)}));
   return MakeCall(function.canonical, {text.expression, pattern.expression}, position);
 }
 

@@ -87,6 +87,13 @@ TEST(FunctionsTest, SlicedLists) {
   EXPECT_EQ(Answer("array_has(lf, 1)", Values()->Slice(0, 0)), "");
 }
 
+TEST(FunctionsTest, WrongPatternsAreFoundWithoutARow) {
+  const auto none = Values()->Slice(0, 0);
+  EXPECT_THAT(Answer("regexp_like(s, 'a(')", none), HasSubstr("character 16: Invalid regular"));
+  EXPECT_THAT(Answer("i = 1 OR regexp_match(s, '[z', 'i')", none), HasSubstr("[z"));
+  EXPECT_EQ(Answer("regexp_like(s, 'a')", none), "");
+}
+
 TEST(FunctionsTest, WrongArgumentsAreNamed) {
   EXPECT_THAT(Answer("foo(s) = 1", Values()),
               HasSubstr("character 1: no function foo; there are lower, upper"));

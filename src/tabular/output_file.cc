@@ -174,26 +174,35 @@ class ObjectFile final : public OutputFile {
 // leaves of 0666 (open() applies it).
 constexpr mode_t kDefaultMode = 0666;
 
-arrow::Result<std::unique_ptr<OutputFile>> OpenLocal(const std::string& name, fs::path target,
-                                                     bool overwrite) {
+// A place of the local file system that may be written, as far as looking tells.
+struct LocalPlace {
+  fs::path target;  ///< where a symbolic link points
+  mode_t mode = kDefaultMode;
+  bool is_direct = false;  ///< a pipe or a device
+};
+
+arrow::Result<LocalPlace> LookAtLocal(const std::string& name, fs::path target, bool overwrite) {
   std::error_code error;
   if (fs::is_symlink(target, error)) {
     const fs::path resolved = fs::weakly_canonical(target, error);
     if (!error) target = resolved;
   }
-  mode_t mode = kDefaultMode;
+  LocalPlace place;
   struct stat info{};
   if (stat(target.c_str(), &info) == 0) {
     if (S_ISDIR(info.st_mode)) {
-      return base::Invalid("can't write ", name, ": it is a folder; name a file");
+      return base::Invalid("can't write ", name, ": it is a folder; name a file in it, such as ",
+                           (fs::path(name) / "rows.parquet").string());
     }
-    if (!S_ISREG(info.st_mode)) {
-      return DirectFile::Open(name, open(target.c_str(), O_WRONLY | O_CLOEXEC));
+    place.is_direct = !S_ISREG(info.st_mode);
+    if (!place.is_direct && !overwrite) {
+      return base::Invalid("can't write ", name, ": it exists and overwrite is off");
     }
-    if (!overwrite) return base::Invalid("can't write ", name, ": it exists and overwrite is off");
-    mode = info.st_mode & kDefaultMode;
+    place.mode = info.st_mode & kDefaultMode;
   }
-  const fs::path folder = target.parent_path();
+  place.target = std::move(target);
+  if (place.is_direct) return place;
+  const fs::path folder = place.target.parent_path();
   if (stat(folder.c_str(), &info) != 0) {
     if (errno != ENOENT) return CantWrite(name, errno);
     return base::Io("can't write ", name, ": there is no folder ", folder.string(),
@@ -202,24 +211,43 @@ arrow::Result<std::unique_ptr<OutputFile>> OpenLocal(const std::string& name, fs
   if (!S_ISDIR(info.st_mode)) {
     return base::Io("can't write ", name, ": ", folder.string(), " is not a folder");
   }
-  return RenamedFile::Open(name, target, mode, overwrite);
+  if (access(folder.c_str(), W_OK | X_OK) != 0) {
+    const std::string reason = std::strerror(errno);
+    return base::Io("can't write ", name, ": no file may be made in ", folder.string(), ": ",
+                    reason);
+  }
+  return place;
+}
+
+arrow::Result<io::Location> ResolveFile(const std::string& path) {
+  if (path.ends_with('/')) {
+    return base::Invalid("can't write ", path, ": it names a folder; name a file in it, such as ",
+                         path, "rows.parquet");
+  }
+  return io::ResolveUri(path);
 }
 
 }  // namespace
+
+arrow::Status OutputFile::CheckPlace(const std::string& path, bool overwrite) {
+  if (path == "-") return arrow::Status::OK();
+  ARROW_ASSIGN_OR_RAISE(const io::Location location, ResolveFile(path));
+  if (location.file_system->type_name() != "local") return arrow::Status::OK();
+  return LookAtLocal(path, location.path, overwrite).status();
+}
 
 arrow::Result<std::unique_ptr<OutputFile>> OutputFile::Open(const std::string& path,
                                                             bool overwrite) {
   if (path == "-") {
     return DirectFile::Open("standard output", fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0));
   }
-  if (path.ends_with('/')) {
-    return base::Invalid("can't write ", path, ": it names a folder; name a file");
+  ARROW_ASSIGN_OR_RAISE(const io::Location location, ResolveFile(path));
+  if (location.file_system->type_name() != "local") return ObjectFile::Open(location, overwrite);
+  ARROW_ASSIGN_OR_RAISE(const LocalPlace place, LookAtLocal(path, location.path, overwrite));
+  if (place.is_direct) {
+    return DirectFile::Open(path, open(place.target.c_str(), O_WRONLY | O_CLOEXEC));
   }
-  ARROW_ASSIGN_OR_RAISE(const io::Location location, io::ResolveUri(path));
-  if (location.file_system->type_name() == "local") {
-    return OpenLocal(path, location.path, overwrite);
-  }
-  return ObjectFile::Open(location, overwrite);
+  return RenamedFile::Open(path, place.target, place.mode, overwrite);
 }
 
 bool IsTemporaryName(std::string_view name) {

@@ -19,6 +19,8 @@ class OutputFile {
   /// points at is replaced. "-" is standard output; pipes and devices are written as they are; an
   /// object in a store appears when it is committed.
   static arrow::Result<std::unique_ptr<OutputFile>> Open(const std::string& path, bool overwrite);
+  /// What Open would refuse of a local path, without making anything. An object store isn't asked.
+  static arrow::Status CheckPlace(const std::string& path, bool overwrite);
 
   /// Discards what wasn't committed.
   virtual ~OutputFile() = default;

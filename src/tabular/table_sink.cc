@@ -89,12 +89,13 @@ arrow::Result<const SinkFormat*> ChooseFormat(const std::string& path, const Sin
   std::string name = options.format;
   if (name.empty()) name = path == "-" ? "table" : FormatOfName(path);
   if (name.empty()) {
-    return base::Invalid("can't tell the format of ", path, " from its name; give it: ", kNames);
+    return base::Invalid("can't tell the format of ", path, " from its name; format must be ",
+                         kNames);
   }
   for (const SinkFormat& format : kFormats) {
     if (format.name != name) continue;
     if (path == "-" && format.make_for_standard_output == nullptr) {
-      return base::Invalid("format ", name, " can't go to standard output; name a file");
+      return base::Invalid("format = ", name, " can't go to standard output; name a file");
     }
     ARROW_RETURN_NOT_OK(format.check(options));
     return &format;
@@ -109,6 +110,11 @@ arrow::Result<const SinkFormat*> ChooseFormat(const std::string& path, const Sin
 
 arrow::Status CheckSink(const std::string& path, const SinkOptions& options) {
   return ChooseFormat(path, options).status();
+}
+
+arrow::Status CheckSinkPlace(const std::string& path, const SinkOptions& options) {
+  ARROW_RETURN_NOT_OK(CheckSink(path, options));
+  return OutputFile::CheckPlace(path, options.overwrite);
 }
 
 arrow::Result<std::unique_ptr<TableSink>> OpenSink(const std::string& path,

@@ -37,6 +37,9 @@ class TableSink {
 /// Judges the options for `path` by themselves, as OpenSink will; touches no file.
 arrow::Status CheckSink(const std::string& path, const SinkOptions& options);
 
+/// Judges the place too, as far as looking at the local file system tells; makes nothing.
+arrow::Status CheckSinkPlace(const std::string& path, const SinkOptions& options);
+
 /// Opens a sink for rows of `schema`. `path` "-" is standard output (csv, jsonl, arrow, table). The
 /// folder is checked for writing now, so that a long join doesn't fail at its end.
 arrow::Result<std::unique_ptr<TableSink>> OpenSink(const std::string& path,

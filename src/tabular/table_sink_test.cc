@@ -135,7 +135,10 @@ TEST(TableSink, PathsThatCantBeWrittenAreRefusedAtOnce) {
     EXPECT_EQ(CodeOf(status), code) << status.ToString();
     EXPECT_THAT(status.message(), HasSubstr(name));
     EXPECT_THAT(status.message(), HasSubstr(word));
+    EXPECT_EQ(CheckSinkPlace(folder.path() + "/" + name, {.format = "csv"}), status);
   };
+  EXPECT_TRUE(CheckSinkPlace(folder.Path("new.csv"), {}).ok());
+  EXPECT_TRUE(CheckSinkPlace(folder.Path("file"), {.format = "csv"}).ok());
   expect("dir.csv", ErrorCode::kInvalid, "is a folder");
   expect("new/", ErrorCode::kInvalid, "names a folder");
   expect("absent/out.csv", ErrorCode::kIo, "there is no folder " + folder.path() + "/absent");

@@ -20,6 +20,7 @@ namespace kinjo::tabular {
 
 namespace {
 
+constexpr std::string_view kEndings = ".parquet, .arrow, .csv, .jsonl or .npy";
 constexpr std::string_view kFormats = "parquet, arrow, csv, jsonl, npy or lance";
 
 arrow::Result<FileFormat> FindFormat(const std::string& name) {
@@ -41,7 +42,8 @@ arrow::Result<std::string> ChooseFiles(const std::string& uri, const std::string
   if (list->is_single_file) {
     std::string format = asked.empty() ? FormatOfName(list->files[0].relative_path) : asked;
     if (!format.empty()) return format;
-    return base::Invalid("can't tell the format of ", uri, " from its name; give it: ", kFormats);
+    return base::Invalid("can't tell the format of ", uri, " from its name; end the name in ",
+                         kEndings);
   }
   std::set<std::string> found;
   for (const ListedFile& file : list->files) found.insert(FormatOfName(file.relative_path));
@@ -52,7 +54,7 @@ arrow::Result<std::string> ChooseFiles(const std::string& uri, const std::string
     return base::Invalid(
         "can't tell the format of ", uri, ": ",
         found.empty() ? "no file in it has a known ending" : "it holds " + names + " files",
-        "; give it: ", kFormats);
+        "; name those of one format by a pattern like ", uri, "/*.parquet");
   }
   std::string format = asked.empty() ? *found.begin() : asked;
   const bool has_endings = found.count(format) > 0;

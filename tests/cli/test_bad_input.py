@@ -159,14 +159,14 @@ def test_names_that_clash(fails, tables, tmp_path):
         (["-k", "0"], ["k", "0"]),
         (["-k", "-1"], ["k", "-1"]),
         (["--nprobes", "0"], ["nprobes", "0"]),
-        (["--refine-factor", "0"], ["refine_factor", "0"]),
+        (["--refine-factor", "0"], ["--refine-factor", "0"]),
         (["--minimum-nprobes", "9", "--maximum-nprobes", "4"], ["9", "4"]),
-        (["--nprobes", "4", "--maximum-nprobes", "8"], ["nprobes", "maximum_nprobes"]),
+        (["--nprobes", "4", "--maximum-nprobes", "8"], ["--nprobes 4", "--maximum-nprobes 8"]),
         (["--metric", "manhattan"], ["metric", "manhattan", "cosine"]),
         (["--how", "outer"], ["how", "outer", "inner"]),
         (["--threads", "0"], ["threads", "0"]),
-        (["--distance-range", "2,1"], ["distance_range"]),
-        (["--fast-search", "--index", "never"], ["fast_search", "index"]),
+        (["--distance-range", "2,1"], ["--distance-range must"]),
+        (["--fast-search", "--index", "never"], ["--fast-search", "--index never"]),
         (["-k", "ten"], ["--k", "ten"]),
         (["-k"], ["--k", "value"]),
         (["-k", "3", "-k", "4"], ["--k", "once"]),
@@ -175,18 +175,34 @@ def test_names_that_clash(fails, tables, tmp_path):
         (["--left-select", "id,,word"], ["--left-select"]),
         (["--progress", "loud"], ["--progress", "loud"]),
         (["--explain", "--analyze"], ["--explain", "--analyze"]),
-        (["--search-effort", "2"], ["search_effort", "2"]),
-        (["--search-effort", "0.5", "--nprobes", "3"], ["search_effort", "nprobes"]),
+        (["--search-effort", "2"], ["--search-effort", "2"]),
+        (["--search-effort", "0.5", "--nprobes", "3"], ["--search-effort 0.5", "--nprobes 3"]),
         (["--search-effort", "much"], ["--search-effort", "much"]),
-        (["--ef", "19", "--refine-factor", "2"], ["ef = 19", "20"]),
+        (["--ef", "19", "--refine-factor", "2"], ["--ef 19", "20"]),
         (["--where", ""], ["--where", "empty"]),
-        (["--approx-mode", "quick"], ["approx_mode", "quick", "accurate"]),
+        (["--approx-mode", "quick"], ["--approx-mode", "quick", "accurate"]),
         (["--recall", "0.9"], ["unknown flag", "--recall"]),
         (["stray"], ["stray"]),
     ],
 )
 def test_flags_that_are_wrong_by_themselves(fails, tables, flags, says):
     fails(*sides(tables), *flags, exit_code=WRONG_COMMAND_LINE, says=says)
+
+
+@pytest.mark.parametrize("where, says", [
+    ("regexp_like(word, 'a(')", ["character 19", "a("]),
+    ("regexp_match(word, '[z')", ["character 20", "[z"]),
+    ("word LIKE '%_%' ESCAPE 'ab'", ["ESCAPE takes one character"]),
+    ("word LIKE 'a!' ESCAPE '!'", ["ends in its escape character"]),
+    ("nothing = 3", ["nothing", "word"]),
+    ("id = 'x'", ["x"]),
+])
+def test_a_wrong_predicate_is_found_by_the_plan(kinjo, tables, where, says):
+    flags = "--left", tables / "left.parquet", "--right", tables / "right.lance", "--where", where
+    done = kinjo("explain", *flags, exit_code=1)
+    assert done.stderr.startswith("kinjo: explain: --where: ")
+    for text in says:
+        assert text in done.stderr
 
 
 @pytest.mark.parametrize("missing", ["left", "right"])
@@ -247,7 +263,7 @@ def test_output_folder_may_not_be_written(fails, tables, tmp_path):
         (["-o", "out.csv", "--format", "tsv"], ["tsv", "csv"]),
         (["-o", "-", "--format", "parquet"], ["parquet", "standard output"]),
         (["-o", "out.parquet", "--compression", "zip"], ["zip", "zstd"]),
-        (["-o", "out.parquet", "--row-group-rows", "0"], ["row_group_rows", "0"]),
+        (["-o", "out.parquet", "--row-group-rows", "0"], ["--row-group-rows", "0"]),
     ],
 )
 def test_output_flags_that_are_wrong_by_themselves(fails, tables, tmp_path, flags, says):

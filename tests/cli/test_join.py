@@ -3,6 +3,7 @@ on standard error."""
 
 import csv
 import json
+import re
 
 import lance
 import numpy as np
@@ -235,6 +236,45 @@ def test_explain_reads_no_left_row(kinjo, tables, join):
     assert join("--explain").stdout == plan.stdout
 
 
+def test_explain_tells_path_reason_and_limits(kinjo, tables):
+    def plan(*flags, right="right.lance"):
+        sides = "--left", tables / "left.parquet", "--right", tables / right
+        return kinjo("explain", *sides, "--threads", 2, "--memory-limit", "1GiB", *flags).stdout
+
+    told = plan().splitlines()
+    assert told[1] == '  · path: index; index "vec_idx" (IVF_PQ, l2) fits column "vec" and metric'
+    assert told[2].startswith("  · limits: estimated memory ")
+    assert told[2].endswith(" of 1.0 GiB, 2 threads: runs")
+    assert '· path: exact; right column "vec" has no vector index' in plan(right="plain.lance")
+    told = plan("--metric", "cosine", "--nprobes", 3)
+    assert '· path: exact; no index fits: "vec_idx" (IVF_PQ, l2): its metric is l2, but' in told
+    assert "  · note: probes" in told
+    assert "Prefilter: where=\"id < 9\", columns=[id]" in plan("--where", "id < 9")
+    verbose = plan("--verbose")
+    assert "  · memory: buffers " in verbose and "  · distances: approximate" in verbose
+    assert [line for line in verbose.splitlines() if line in plan().splitlines()] == (
+        plan().splitlines())
+
+
+def test_explain_lists_the_indexes_not_taken(kinjo, tables, tmp_path):
+    right = lance.write_dataset(word_table(600, seed=2), tmp_path / "two.lance")
+    for name in ("old_idx", "new_idx"):
+        right.create_index("vec", "IVF_FLAT", name=name, num_partitions=2, metric="l2")
+    plan = kinjo("explain", "--left", tables / "left.parquet", "--right", tmp_path / "two.lance")
+    assert '· path: index; index "new_idx" (IVF_FLAT, l2) fits column "vec" and metric; the newest' \
+        in plan.stdout
+    assert '· not taken: "old_idx" (IVF_FLAT, l2): a newer index fits too' in plan.stdout
+
+
+def test_the_memory_is_measured(join, tmp_path):
+    flags = "--index", "never", "-k", 1000, "-o", tmp_path / "out.arrow"
+    report = json.loads(join(*flags, "--json").stderr)
+    assert 0 < report["measured_memory_bytes"] < 4 << 30
+    assert report["measured_memory_bytes"] % 4096 == 0
+    assert re.search(r", memory \+[0-9.]+ [KMG]iB\n", join(*flags).stderr)
+    assert "measured_memory_bytes=" in join("--analyze").stdout
+
+
 def test_analyze_drops_the_rows(join):
     done = join("--analyze")
     assert "KnnJoin" in done.stdout
@@ -265,5 +305,5 @@ def test_threads_and_memory_do_not_change_a_byte(join, tmp_path, flags):
 )
 def test_sizes_have_units(kinjo, tables, given, shown):
     sides = "--left", tables / "left.parquet", "--right", tables / "right.lance"
-    plan = kinjo("explain", *sides, "--verbose", "--memory-limit", given).stdout
-    assert f" of {shown} (" in plan
+    plan = kinjo("explain", *sides, "--memory-limit", given).stdout
+    assert f" of {shown}, " in plan

@@ -7,11 +7,13 @@ oracle. They are the oracle's and never Kinjo's.
 """
 
 import json
+import re
 import sys
 
-from tests.conformance.tables import CORPUS
+from tests.conformance.tables import CORPUS, ROOT
 
 CASES = CORPUS / "cases"
+HEADER = (ROOT / "include" / "kinjo" / "kinjo.h").read_text()
 
 
 def read_files():
@@ -27,6 +29,16 @@ def read_cases():
                 raise ValueError(f"{file}.json: a second case {case['name']}")
             cases[case["name"]] = case
     return cases
+
+
+def option_names():
+    """The members of kinjo_join_options, as the corpus names them."""
+    struct = re.search(r"typedef struct kinjo_join_options \{(.*?)\}", HEADER, re.DOTALL)[1]
+    struct = re.sub(r"/\*.*?\*/", "", struct, flags=re.DOTALL)
+    names = re.findall(r"(\w+);", struct)
+    ranges = {"has_distance_range", "distance_lower", "distance_upper"}
+    plain = [name for name in names if name not in ranges and not name.startswith("num_")]
+    return {*plain, "distance_range"} - {"struct_size"}
 
 
 def _compact(value):

@@ -4,12 +4,10 @@ import re
 
 import pytest
 
-from tests.conformance.corpus import read_cases
+from tests.conformance.corpus import HEADER, option_names, read_cases
 from tests.conformance.oracle import answer, clusters
-from tests.conformance.tables import ROOT
 
 CASES = read_cases()
-HEADER = (ROOT / "include" / "kinjo" / "kinjo.h").read_text()
 # A case can't bring these about: no join commits, and an internal error is a bug.
 NO_CASE = {"conflict", "internal"}
 
@@ -25,16 +23,6 @@ def test_expected_rows_are_the_oracles(name):
     assert expect["ids"] == ids
     for written, computed in zip(expect["distances"], distances):
         assert written == pytest.approx(computed, rel=1e-6, abs=1e-7)
-
-
-def option_names():
-    """The members of kinjo_join_options, as the corpus names them."""
-    struct = re.search(r"typedef struct kinjo_join_options \{(.*?)\}", HEADER, re.DOTALL)[1]
-    struct = re.sub(r"/\*.*?\*/", "", struct, flags=re.DOTALL)
-    names = re.findall(r"(\w+);", struct)
-    ranges = {"has_distance_range", "distance_lower", "distance_upper"}
-    plain = [name for name in names if name not in ranges and not name.startswith("num_")]
-    return {*plain, "distance_range"} - {"struct_size"}
 
 
 def test_every_option_is_in_a_case_that_works():
