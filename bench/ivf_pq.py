@@ -40,9 +40,12 @@ class Kinjo:
                       "--right-select", "word", "--with-query-index", "-o", self.output, *flags]
         self.process_seconds = 0.0
 
-    def run(self):
+    def report(self):
         report, self.process_seconds = program.join(*self.flags)
-        return report["total_s"]
+        return report
+
+    def run(self):
+        return self.report()["total_s"]
 
     def found(self, left_rows):
         joined = pq.read_table(self.output)

@@ -8,6 +8,7 @@ namespace kinjo::cli {
 int RunJoin(const Flags& flags);
 int RunExplain(const Flags& flags);
 int RunSearch(const Flags& flags);
+int RunTune(const Flags& flags);
 int RunInfo(const Flags& flags);
 
 }  // namespace kinjo::cli

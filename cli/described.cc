@@ -80,6 +80,24 @@ DescribedDataset ReadDataset(const std::string& text) {
 
 DescribedIndex ReadIndex(const std::string& text) { return IndexOf(Json::parse(text)); }
 
+DescribedCurve ReadCurve(const std::string& text) {
+  const Json json = Json::parse(text);
+  DescribedCurve curve;
+  json.at("index_name").get_to(curve.index_name);
+  json.at("index_type").get_to(curve.index_type);
+  json.at("metric").get_to(curve.metric);
+  json.at("k").get_to(curve.k);
+  json.at("target").get_to(curve.target);
+  for (const Json& point : json.at("points")) {
+    point.at("measured_rows").get_to(curve.measured_rows);
+    curve.points.push_back({point.at("nprobes"), point.at("refine_factor"), point.at("ef"),
+                            point.at("recall"), point.at("recall_low"), point.at("recall_high"),
+                            point.at("queries_per_s"), point.at("bytes_read"),
+                            point.at("partitions_read"), point.at("pick")});
+  }
+  return curve;
+}
+
 DescribedRun ReadRun(const std::string& report_json) {
   const Json json = Json::parse(report_json);
   return {json.value("index_name", ""), json.value("metric", ""),

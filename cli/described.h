@@ -86,6 +86,31 @@ struct DescribedRun {
   bool scored_all_passing = false;  ///< few rows passed the filter: the index wasn't searched
   uint64_t clusters = 0;            ///< 0 unless asked for
 };
+/// One setting of a recall curve; a setting of 0 isn't used.
+struct DescribedPoint {
+  int64_t nprobes = 0;
+  int64_t refine_factor = 0;
+  int64_t ef = 0;
+  double recall = 0;
+  double recall_low = 0;
+  double recall_high = 0;
+  double queries_per_s = 0;
+  uint64_t bytes_read = 0;
+  uint64_t partitions_read = 0;
+  bool pick = false;
+};
+
+struct DescribedCurve {
+  std::string index_name;  ///< "" for the exact path
+  std::string index_type;
+  std::string metric;
+  int64_t k = 0;
+  double target = 0;
+  uint64_t measured_rows = 0;
+  std::vector<DescribedPoint> points;
+};
+DescribedCurve ReadCurve(const std::string& json);
+
 DescribedRun ReadRun(const std::string& report_json);
 
 }  // namespace kinjo::cli

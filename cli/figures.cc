@@ -35,6 +35,20 @@ std::string Size(uint64_t bytes) {
   return Format("%.1f ", amount) + kUnits[unit];
 }
 
+std::string Fraction(double fraction) {
+  if (fraction < 1 && fraction > 0.9999) fraction = 0.9999;
+  return fraction == 1 ? "1" : Format("%.4f", fraction);
+}
+
+std::string SettingsText(int64_t nprobes, int64_t refine_factor, int64_t ef) {
+  std::string text = "nprobes " + Count(static_cast<uint64_t>(nprobes));
+  if (refine_factor > 0) {
+    text += ", refine factor " + Count(static_cast<uint64_t>(refine_factor));
+  }
+  if (ef > 0) text += ", ef " + Count(static_cast<uint64_t>(ef));
+  return text;
+}
+
 std::string Duration(double seconds) {
   if (seconds < 10) return Format("%.2f s", seconds);
   if (seconds < 60) return Format("%.1f s", seconds);

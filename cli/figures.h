@@ -15,4 +15,10 @@ std::string Size(uint64_t bytes);
 /// "0.42 s", "12.3 s", "3 min 20 s", "2 h 5 min".
 std::string Duration(double seconds);
 
+/// "0.9531"; a number that only rounds to 1 is cut, not rounded.
+std::string Fraction(double fraction);
+
+/// "nprobes 24, refine factor 5, ef 64"; what is 0 isn't told.
+std::string SettingsText(int64_t nprobes, int64_t refine_factor, int64_t ef);
+
 }  // namespace kinjo::cli

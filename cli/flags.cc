@@ -33,6 +33,9 @@ const std::vector<CommandRow>& CommandTable() {
       {kExplain, "explain", "Print how a join would run, without reading a left row",
        "--left URI --right URI [flags of join]",
        "kinjo explain --left q.parquet --right items.lance --on embedding -k 10"},
+      {kTune, "tune", "Print how recall, speed and reads depend on the settings",
+       "--left URI --right URI [--recall R] [-o PLOT.svg] [flags of join]",
+       "kinjo tune --left q.parquet --right items.lance --on embedding -k 10 --recall 0.95"},
       {kInfo, "info", "Describe a Lance dataset, or this program on this machine",
        "DATASET [--versions] [--fragments] [--index NAME] [--json]\n       kinjo info --cpu "
        "[--json]",

@@ -16,8 +16,10 @@ enum Command : unsigned {
   kExplain = 2,
   kInfo = 4,
   kSearchDataset = 8,
-  kRunsJoin = kJoin | kExplain,
+  kTune = 16,
+  kRunsJoin = kJoin | kExplain | kTune,
   kAsks = kRunsJoin | kSearchDataset,
+  kGivesRows = kJoin | kExplain | kSearchDataset,
   kRunsWhole = kJoin | kSearchDataset,
   kEvery = kAsks | kInfo,
 };

@@ -50,6 +50,7 @@ JoinOptions OptionsOf(const Flags& flags) {
   options.exclude_self = flags.exclude_self;
   options.ef = flags.ef;
   options.search_effort = flags.search_effort;
+  options.recall = flags.recall;
   options.approx_mode = flags.approx_mode.value_or(options.approx_mode);
   options.unordered_pairs = flags.unordered_pairs;
   options.mutual = flags.mutual;
@@ -58,9 +59,12 @@ JoinOptions OptionsOf(const Flags& flags) {
 }
 
 JoinRequest MakeJoin(const char* command, const Flags& flags) {
+  return MakeJoin(command, flags, OptionsOf(flags));
+}
+
+JoinRequest MakeJoin(const char* command, const Flags& flags, const JoinOptions& options) {
   if (!flags.left) return {{}, FailCommandLine(command, "--left is needed: the left table")};
   if (!flags.right) return {{}, FailCommandLine(command, "--right is needed: the right table")};
-  const JoinOptions options = OptionsOf(flags);
   const Result<void> checked = Join::Check(options);
   if (!checked.ok()) return {{}, FailCommandLine(command, checked.error())};
   Result<Table> left = Table::Open(*flags.left);

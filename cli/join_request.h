@@ -17,5 +17,7 @@ JoinOptions OptionsOf(const Flags& flags);
 
 /// Checks the flags, opens the left table and makes the join.
 JoinRequest MakeJoin(const char* command, const Flags& flags);
+/// The same with options that aren't all the flags'.
+JoinRequest MakeJoin(const char* command, const Flags& flags, const JoinOptions& options);
 
 }  // namespace kinjo::cli

@@ -28,6 +28,8 @@ int RunProgram(int argc, char** argv) {
       return RunExplain(invocation.flags);
     case kSearchDataset:
       return RunSearch(invocation.flags);
+    case kTune:
+      return RunTune(invocation.flags);
     case kInfo:
       return RunInfo(invocation.flags);
     default:

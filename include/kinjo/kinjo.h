@@ -245,6 +245,8 @@ typedef struct kinjo_join_options {
   bool unordered_pairs;     /* of a self-join: each pair of rows once */
   bool mutual;              /* only matches that are among each other's k */
   bool clusters;            /* of a self-join: each left row once, with `_cluster` */
+  double recall; /* above 0, at most 1: probes, ef and (unless given) refine_factor are chosen for
+                  * it when the join runs, and the recall is measured; NaN: unset */
 } kinjo_join_options;
 
 KINJO_EXPORT void kinjo_join_options_init(kinjo_join_options* options, size_t struct_size);
@@ -296,6 +298,17 @@ typedef struct kinjo_join_report {
   int64_t measured_memory_bytes; /* the most that the process's resident memory was above what it
                                     was when the run began, whoever took it; -1 before the run's
                                     end, and where the system doesn't tell */
+  /* With a recall target, else NaN and 0: the measured recall and its interval of 95 % confidence
+   * (1 on the exact path), and what was chosen (0: no refine, no graph, nothing to choose). */
+  double recall;
+  double recall_low;
+  double recall_high;
+  int64_t recall_measured_rows; /* left rows */
+  int64_t recall_choosing_rows;
+  double recall_choosing_s;
+  int64_t chosen_nprobes;
+  int64_t chosen_refine_factor;
+  int64_t chosen_ef;
 } kinjo_join_report;
 
 /* Reads no left row. `right_uri` is a Lance dataset, else a Parquet or Arrow file, folder or glob.
@@ -333,6 +346,15 @@ KINJO_EXPORT bool kinjo_join_describe_report(const kinjo_join* join, char** json
                                              kinjo_error** error);
 /* The plan with what was measured; after the stream ended. */
 KINJO_EXPORT bool kinjo_join_analyze(const kinjo_join* join, char** text, kinjo_error** error);
+/* Instead of a run: searches a sample of the left rows with settings from few to all partitions and
+ * measures each against the exact answers. The join must have a recall target. One JSON object:
+ * path, index_name, index_type, metric, k, target, left_rows (-1: not known), choosing_rows, points
+ * [{nprobes, refine_factor, ef, recall, recall_low, recall_high, measured_rows, queries_per_s,
+ * bytes_read, partitions_probed, partitions_read, pick}]; a setting of 0 isn't used, and the one
+ * with `pick` is what a run would choose by this sample. `options` may be NULL; its progress isn't
+ * told. */
+KINJO_EXPORT bool kinjo_join_tune(kinjo_join* join, const kinjo_run_options* options, char** json,
+                                  kinjo_error** error);
 KINJO_EXPORT void kinjo_join_free(kinjo_join* join);
 
 /* ---- Streams ------------------------------------------------------------------------------- */

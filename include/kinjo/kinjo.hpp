@@ -373,6 +373,7 @@ struct JoinOptions {
   bool unordered_pairs = false;
   bool mutual = false;
   bool clusters = false;
+  std::optional<double> recall;
 };
 
 /// Must not throw: it is called through C.
@@ -537,6 +538,13 @@ class Join {
       return kinjo_join_describe_report(handle_.get(), text, error);
     });
   }
+  /// Instead of a run; JSON: kinjo_join_tune.
+  Result<std::string> Tune(const RunOptions& options = {}) {
+    const kinjo_run_options raw = Raw(options);
+    return detail::Text([&](char** text, kinjo_error** error) {
+      return kinjo_join_tune(handle_.get(), &raw, text, error);
+    });
+  }
   Result<std::string> Analyze() const {
     return detail::Text([&](char** text, kinjo_error** error) {
       return kinjo_join_analyze(handle_.get(), text, error);
@@ -638,6 +646,7 @@ class Join {
     raw.unordered_pairs = options.unordered_pairs;
     raw.mutual = options.mutual;
     raw.clusters = options.clusters;
+    if (options.recall) raw.recall = *options.recall;
     return call(raw);
   }
 

@@ -89,6 +89,7 @@ const std::map<std::string, Setter>& Setters() {
       {"exclude_self", Set(&O::exclude_self)},
       {"ef", SetOptional(&O::ef)},
       {"search_effort", SetOptional(&O::search_effort)},
+      {"recall", SetOptional(&O::recall)},
       {"approx_mode", Set(&O::approx_mode)},
       {"unordered_pairs", Set(&O::unordered_pairs)},
       {"mutual", Set(&O::mutual)},

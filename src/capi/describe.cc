@@ -1,6 +1,7 @@
 #include "capi/describe.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -114,6 +115,24 @@ void DescribeSegment(const index::IvfSegment& segment, Json* json) {
   (*json)["exact_codes"] = segment.is_exact();
 }
 
+// Null where no target was asked for; numbers that aren't known are null too.
+Json DescribeRecall(const std::optional<join::RecallReport>& recall) {
+  if (!recall.has_value()) return nullptr;
+  Json json = {
+      {"target", recall->target}, {"recall", nullptr}, {"low", nullptr}, {"high", nullptr}};
+  if (recall->exact || recall->measured) {
+    json["recall"] = recall->estimate.recall;
+    json["low"] = recall->estimate.low;
+    json["high"] = recall->estimate.high;
+  }
+  json["measured_rows"] = recall->estimate.rows;
+  json["choosing_rows"] = recall->choosing_rows;
+  json["nprobes"] = recall->exact ? 0 : recall->chosen.nprobes;
+  json["refine_factor"] = recall->chosen.refine_factor;
+  json["ef"] = recall->chosen.ef;
+  return json;
+}
+
 arrow::Status NoSuchIndex(const dataset::Dataset& dataset, const std::string& name) {
   std::string known;
   for (const dataset::IndexInfo& index : dataset.vector_indexes()) {
@@ -179,6 +198,33 @@ arrow::Result<std::string> DescribeIndex(dataset::Dataset* dataset, const std::s
   return Text(json);
 }
 
+std::string DescribeCurve(const join::RecallCurve& curve) {
+  Json points = Json::array();
+  for (const join::CurvePoint& point : curve.points) {
+    points.push_back({{"nprobes", point.settings.nprobes},
+                      {"refine_factor", point.settings.refine_factor},
+                      {"ef", point.settings.ef},
+                      {"recall", point.recall.recall},
+                      {"recall_low", point.recall.low},
+                      {"recall_high", point.recall.high},
+                      {"measured_rows", point.recall.rows},
+                      {"queries_per_s", point.queries_per_s},
+                      {"bytes_read", point.bytes_read},
+                      {"partitions_probed", point.partitions_probed},
+                      {"partitions_read", point.partitions_read},
+                      {"pick", point.pick}});
+  }
+  return Text({{"path", curve.path},
+               {"index_name", curve.index_name},
+               {"index_type", curve.index_type},
+               {"metric", curve.metric},
+               {"k", curve.k},
+               {"target", curve.target},
+               {"left_rows", curve.left_rows},
+               {"choosing_rows", curve.choosing_rows},
+               {"points", std::move(points)}});
+}
+
 std::string DescribeReport(const join::JoinReport& report) {
   return Text({{"path", report.path},
                {"index_name", report.index_name},
@@ -206,6 +252,7 @@ std::string DescribeReport(const join::JoinReport& report) {
                {"filter_rows_evaluated", report.filter_rows_evaluated},
                {"scored_all_passing", report.scored_all_passing},
                {"filter_indexes", report.filter_indexes},
+               {"recall", DescribeRecall(report.recall)},
                {"requests", report.requests},
                {"bytes_read", report.bytes_read},
                {"peak_memory_bytes", report.peak_memory_bytes},
@@ -213,6 +260,7 @@ std::string DescribeReport(const join::JoinReport& report) {
                                              ? Json(*report.measured_memory_bytes)
                                              : Json(nullptr)},
                {"filter_s", report.filter_s},
+               {"choose_s", report.recall ? report.recall->choose_s : 0.0},
                {"rank_s", report.rank_s},
                {"probe_s", report.probe_s},
                {"refine_s", report.refine_s},

@@ -15,5 +15,6 @@ arrow::Result<std::string> DescribeDataset(const dataset::Dataset& dataset);
 /// Opens the index's segments. `not_found` lists the indexes that there are.
 arrow::Result<std::string> DescribeIndex(dataset::Dataset* dataset, const std::string& name);
 std::string DescribeReport(const join::JoinReport& report);
+std::string DescribeCurve(const join::RecallCurve& curve);
 
 }  // namespace kinjo::capi

@@ -1,4 +1,7 @@
 // Joins at the wall: made, explained, run, reported.
+#include <limits>
+#include <optional>
+
 #include "arrow/c/bridge.h"
 #include "capi/describe.h"
 #include "capi/join_options.h"
@@ -8,6 +11,28 @@
 #include "join/validate.h"
 
 using namespace kinjo::capi;  // NOLINT: the functions below are C's
+
+namespace {
+
+void FillRecall(const std::optional<kinjo::join::RecallReport>& recall, kinjo_join_report* filled) {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  filled->recall = filled->recall_low = filled->recall_high = kNone;
+  if (!recall.has_value()) return;
+  if (recall->exact || recall->measured) {
+    filled->recall = recall->estimate.recall;
+    filled->recall_low = recall->estimate.low;
+    filled->recall_high = recall->estimate.high;
+  }
+  filled->recall_measured_rows = recall->estimate.rows;
+  filled->recall_choosing_rows = recall->choosing_rows;
+  filled->recall_choosing_s = recall->choose_s;
+  if (recall->exact) return;
+  filled->chosen_nprobes = recall->chosen.nprobes;
+  filled->chosen_refine_factor = recall->chosen.refine_factor;
+  filled->chosen_ef = recall->chosen.ef;
+}
+
+}  // namespace
 
 bool kinjo_join_options_check(const kinjo_join_options* options, kinjo_error** error) {
   return Wall(error, [&]() -> arrow::Status {
@@ -111,6 +136,7 @@ bool kinjo_join_get_report(const kinjo_join* join, kinjo_join_report* report, ki
     filled.duplicate_rows = counts.duplicate_rows;
     filled.peak_memory_bytes = counts.peak_memory_bytes;
     filled.measured_memory_bytes = counts.measured_memory_bytes.value_or(-1);
+    FillRecall(counts.recall, &filled);
     return FillStruct(filled, "kinjo_join_report", report);
   });
 }
@@ -119,6 +145,16 @@ bool kinjo_join_describe_report(const kinjo_join* join, char** json, kinjo_error
   return Wall(error, [&]() -> arrow::Status {
     ARROW_RETURN_NOT_OK(RequireArgument(join, "join"));
     return GiveText(DescribeReport(join->join->report()), json);
+  });
+}
+
+bool kinjo_join_tune(kinjo_join* join, const kinjo_run_options* options, char** json,
+                     kinjo_error** error) {
+  return Wall(error, [&]() -> arrow::Status {
+    ARROW_RETURN_NOT_OK(RequireArgument(join, "join"));
+    ARROW_ASSIGN_OR_RAISE(const RunControl control, ToRunControl(options));
+    ARROW_ASSIGN_OR_RAISE(const auto curve, join->join->Tune(control.cancel));
+    return GiveText(DescribeCurve(curve), json);
   });
 }
 

@@ -24,6 +24,7 @@ kinjo_join_options JoinDefaults() {
   options.threads = KINJO_UNSET;
   options.ef = KINJO_UNSET;
   options.search_effort = std::numeric_limits<double>::quiet_NaN();
+  options.recall = std::numeric_limits<double>::quiet_NaN();
   return options;
 }
 
@@ -118,6 +119,7 @@ arrow::Result<join::JoinOptions> ToJoinOptions(const kinjo_join_options* options
   result.unordered_pairs = given.unordered_pairs;
   result.mutual = given.mutual;
   result.clusters = given.clusters;
+  if (!std::isnan(given.recall)) result.recall = given.recall;
   return result;
 }
 

@@ -1,5 +1,6 @@
 // One join over a golden dataset through the C++ header: rows by stream, by export and by file;
 // cancel, close, report; and handles freed in an unusual order.
+#include <cmath>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -76,6 +77,44 @@ TEST(Dataset, NoSuchIndexNamesThoseThereAre) {
   ASSERT_FALSE(json.ok());
   EXPECT_EQ(json.error().code, KINJO_ERROR_NOT_FOUND);
   EXPECT_NE(json.error().message.find("vec_idx"), std::string::npos) << json.error().message;
+}
+
+TEST(Join, ARecallTargetIsReportedAndItsCurveTold) {
+  auto left = kinjo::Table::Open(kRight);
+  ASSERT_KINJO_OK(left);
+  kinjo::JoinOptions options;
+  options.k = 3;
+  options.on = "vec";
+  auto plain = kinjo::Join::Make(*left, kRight, options);
+  ASSERT_KINJO_OK(plain);
+  EXPECT_TRUE(std::isnan(plain->Report()->recall));
+  EXPECT_EQ(plain->Tune().error().code, KINJO_ERROR_INVALID);  // no target
+
+  options.recall = 0.9;
+  auto join = kinjo::Join::Make(*left, kRight, options);
+  ASSERT_KINJO_OK(join);
+  auto stream = join->Run();
+  ASSERT_KINJO_OK(stream);
+  while (true) {
+    auto batch = stream->Next();
+    ASSERT_KINJO_OK(batch);
+    if (batch->empty()) break;
+  }
+  auto report = join->Report();
+  ASSERT_KINJO_OK(report);
+  EXPECT_GT(report->recall, 0.85);
+  EXPECT_LE(report->recall_low, report->recall);
+  EXPECT_GE(report->recall_high, report->recall);
+  EXPECT_GE(report->recall_measured_rows, 150);
+  EXPECT_GE(report->chosen_nprobes, 1);
+  EXPECT_EQ(report->chosen_refine_factor, 0);  // IVF_FLAT is exact
+  EXPECT_EQ(join->Tune().error().code, KINJO_ERROR_STATE);
+
+  auto tuned = kinjo::Join::Make(*left, kRight, options);
+  ASSERT_KINJO_OK(tuned);
+  auto curve = tuned->Tune();
+  ASSERT_KINJO_OK(curve);
+  EXPECT_NE(curve->find("\"pick\":true"), std::string::npos) << *curve;
 }
 
 TEST(Join, StreamsRowsThatOutliveTheirHandles) {

@@ -317,6 +317,16 @@ arrow::Status AnnIvfBatch::ScanByQuery(const index::QueryBlock& queries, const P
   return arrow::Status::OK();
 }
 
+arrow::Status AnnIvfBatch::VisitAddresses(
+    const std::function<void(int64_t, std::span<const uint64_t>)>& visit) {
+  return pool_->ParallelFor(source_.segment->num_partitions(), cancel_,
+                            [&](int64_t partition, int) {
+                              ARROW_ASSIGN_OR_RAISE(const auto loaded, Load(partition));
+                              visit(partition, loaded->addresses);
+                              return arrow::Status::OK();
+                            });
+}
+
 arrow::Status AnnIvfBatch::Scan(const index::QueryBlock& queries, const ProbeList& probes,
                                 NeighborHeaps* heaps) {
   const auto partitions = static_cast<int64_t>(probes.partitions.size());

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <utility>
@@ -80,6 +81,11 @@ class AnnIvfBatch {
   /// those of the query's group, as a filter for that group would.
   arrow::Status Scan(const index::QueryBlock& queries, const ProbeList& probes,
                      NeighborHeaps* heaps);
+
+  /// Calls visit(partition, addresses of its rows) for every partition, from many threads; a row
+  /// that isn't live or doesn't pass has dataset::kDeadRow.
+  arrow::Status VisitAddresses(
+      const std::function<void(int64_t, std::span<const uint64_t>)>& visit);
 
   /// How many partitions of a segment are loaded and decoded at a time, at most.
   static int64_t PartitionsAtOnce(int64_t num_partitions, int64_t threads) {

@@ -11,7 +11,6 @@ namespace kinjo::join {
 
 namespace {
 
-constexpr int64_t kQueriesPerItem = 512;
 constexpr std::chrono::milliseconds kProgressInterval(200);
 
 double Seconds(const std::atomic<int64_t>& ns) {
@@ -40,46 +39,20 @@ double RowsToScan(const JoinPlan& plan) {
 }  // namespace
 
 struct Executor::Rooms {
-  /// `run_plan` knows the rows that passed the filter.
-  Rooms(JoinPlan run_plan, const EligibleRows* eligible_rows, base::ThreadPool* threads,
+  /// `run_plan` knows the rows that passed the filter, and is settled.
+  Rooms(JoinPlan run_plan, const EligibleRows* eligible_rows, base::ThreadPool* pool,
         const base::CancelToken& token, RunCounters* counters)
       : plan(std::move(run_plan)),
-        scored_plan(plan),
-        pool(*threads),
         cancel(token),
-        exact(plan, &pool, token, counters),
-        scored(scored_plan, &pool, token, counters),
-        refiner(plan, &pool, token, counters),
-        results(plan, token, counters),
-        eligible(eligible_rows) {
-    scored_plan.choice.index.reset();
-    scored_plan.refines = false;
-    scored_plan.candidates = plan.options.k;
-    if (plan.multivector()) {
-      multivector.emplace(plan, &pool, token, counters);
-    } else if (plan.uses_index()) {
-      prober.emplace(plan, &pool, token, counters);
-    }
-  }
+        eligible(eligible_rows),
+        search(plan, eligible, pool, token, counters),
+        results(plan, token, counters) {}
 
   const JoinPlan plan;
-  JoinPlan scored_plan;  // of groups whose rows are all scored
-  base::ThreadPool& pool;
   base::CancelToken cancel;
-  std::optional<Prober> prober;
-  std::optional<MultivectorSearch> multivector;
-  ExactPath exact;
-  ExactPath scored;
-  Refiner refiner;
+  const EligibleRows* eligible;
+  BlockSearch search;
   ResultBatches results;
-  exec::NeighborHeaps candidates;
-  exec::NeighborHeaps heaps;
-  const EligibleRows* eligible = nullptr;
-  // What the queries of the block at hand met in the index, beside what the heaps say; null when
-  // they weren't sent through it.
-  const std::vector<Prober::Met>* met_in_index = nullptr;
-  bool heaps_tell_rows = true;
-  std::vector<Prober::Met> met;  // by those that are done
 };
 
 Executor::Executor(std::shared_ptr<const JoinPlan> plan, base::ProgressCallback progress,
@@ -115,95 +88,12 @@ arrow::Status Executor::Reserve(const JoinPlan& plan, const EligibleRows* eligib
   return arrow::Status::OK();
 }
 
-arrow::Status Executor::Drain(Rooms* rooms, Matches* matches) {
-  exec::NeighborHeaps* heaps = &rooms->heaps;
-  const size_t before = matches->size();
-  const auto count = static_cast<size_t>(heaps->num_queries());
-  matches->resize(before + count);
-  for (size_t query = 0; query < count; ++query) {
-    Prober::Met met;
-    if (rooms->met_in_index != nullptr) met = (*rooms->met_in_index)[query];
-    if (rooms->heaps_tell_rows) met.rows += heaps->met(static_cast<int64_t>(query));
-    rooms->met.push_back(met);
-  }
-  const int64_t items = (heaps->num_queries() + kQueriesPerItem - 1) / kQueriesPerItem;
-  return rooms->pool.ParallelFor(items, rooms->cancel, [&](int64_t item, int) {
-    const int64_t end = std::min(heaps->num_queries(), (item + 1) * kQueriesPerItem);
-    for (int64_t query = item * kQueriesPerItem; query < end; ++query) {
-      (*matches)[before + query] = heaps->TakeSorted(query);
-    }
-    return arrow::Status::OK();
-  });
-}
-
-arrow::Status Executor::SearchLists(const LeftBlock& block, Rooms* rooms) {
+arrow::Result<Matches> Executor::Search(const LeftBlock& block, Rooms* rooms) {
   const double right_rows = RowsToScan(rooms->plan);
   const auto block_rows = static_cast<double>(block.num_rows);
-  rooms->heaps.Reset(block.lists.num_lists(), plan_->options.k, plan_->range, &block.eligibility);
-  ARROW_RETURN_NOT_OK(rooms->multivector->Search(block.lists, &rooms->heaps, [&](int64_t rows) {
-    if (right_rows > 0) TellProgress(false, block_rows * rows / right_rows);
-  }));
-  if (rooms->plan.uses_index()) rooms->met_in_index = &rooms->multivector->met();
-  return arrow::Status::OK();
-}
-
-arrow::Status Executor::SearchQueries(const LeftBlock& block, Rooms* rooms) {
-  const JoinPlan& plan = rooms->plan;
-  const exec::QueryRows& queries = block.queries;
-  const auto block_rows = static_cast<double>(block.num_rows);
-  exec::NeighborHeaps& heaps = rooms->heaps;
-  heaps.Reset(queries.num_queries, plan.options.k, plan.range, &block.eligibility);
-  if (!plan.uses_index()) {
-    const double right_rows = RowsToScan(plan);
-    return rooms->exact.Scan(queries, std::nullopt, &heaps, [&](int64_t rows) {
-      if (right_rows > 0) TellProgress(false, block_rows * rows / right_rows);
-    });
-  }
-  if (!plan.refines) {
-    ARROW_RETURN_NOT_OK(rooms->prober->Probe(queries, plan.options.k, &heaps));
-    rooms->met_in_index = &rooms->prober->met();
-    rooms->heaps_tell_rows = false;  // the same once more
-    return arrow::Status::OK();
-  }
-  rooms->candidates.Reset(queries.num_queries, plan.candidates, plan.range, &block.eligibility);
-  ARROW_RETURN_NOT_OK(rooms->prober->Probe(queries, plan.options.k, &rooms->candidates));
-  rooms->met_in_index = &rooms->prober->met();
-  ARROW_RETURN_NOT_OK(rooms->refiner.Refine(queries, &rooms->candidates, &heaps));
-  if (!plan.scans_unindexed()) return arrow::Status::OK();
-  return rooms->exact.Scan(queries, plan.choice.index->unindexed_fragments, &heaps, {});
-}
-
-arrow::Status Executor::ScoreGroups(const LeftBlock& block, Rooms* rooms, Matches* matches) {
-  if (block.few.rows.num_queries == 0) return arrow::Status::OK();
-  std::vector<uint32_t> groups = block.few.eligibility.group;
-  groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
-  rooms->scored_plan.rows = rooms->eligible->RowsOf(groups);
-  rooms->met_in_index = nullptr;
-  rooms->heaps_tell_rows = true;
-  rooms->heaps.Reset(block.few.rows.num_queries, plan_->options.k, plan_->range,
-                     &block.few.eligibility);
-  ARROW_RETURN_NOT_OK(rooms->scored.Scan(block.few.rows, std::nullopt, &rooms->heaps, {}));
-  rooms->scored_plan.rows.reset();
-  return Drain(rooms, matches);
-}
-
-arrow::Result<Matches> Executor::Search(const LeftBlock& block, Rooms* rooms) {
-  Matches matches;
-  matches.reserve(static_cast<size_t>(block.num_queries));
-  rooms->met.clear();
-  rooms->met_in_index = nullptr;
-  rooms->heaps_tell_rows = true;
-  if (rooms->multivector.has_value() && block.lists.num_lists() > 0) {
-    ARROW_RETURN_NOT_OK(SearchLists(block, rooms));
-    ARROW_RETURN_NOT_OK(Drain(rooms, &matches));
-  } else if (block.queries.num_queries > 0) {
-    ARROW_RETURN_NOT_OK(SearchQueries(block, rooms));
-    ARROW_RETURN_NOT_OK(Drain(rooms, &matches));
-  }
-  ARROW_RETURN_NOT_OK(ScoreGroups(block, rooms, &matches));
-  matches.resize(static_cast<size_t>(block.num_queries));
-  rooms->met.resize(matches.size());
-  return matches;
+  return rooms->search.Search(block, [&](int64_t rows) {
+    if (right_rows > 0) TellProgress(false, block_rows * static_cast<double>(rows) / right_rows);
+  });
 }
 
 void Executor::CountShort(const LeftBlock& block, const Matches& matches, const Rooms& rooms) {
@@ -220,7 +110,7 @@ void Executor::CountShort(const LeftBlock& block, const Matches& matches, const 
     const auto found = static_cast<int64_t>(matches[query].size());
     if (found >= plan.options.k) continue;
     ++short_rows;
-    const Prober::Met& met = rooms.met[query];
+    const Prober::Met& met = rooms.search.met()[query];
     const bool range_cuts = plan.options.distance_range.has_value() && found < met.rows;
     capped += leaves_fragments || !met.all || range_cuts;
   }
@@ -256,12 +146,54 @@ arrow::Status Executor::MarkPart(const stream::ResultStream::Emit& emit) const {
   return emit(std::move(mark));
 }
 
+arrow::Status Executor::SettleRecall(base::ThreadPool* pool, const base::CancelToken& cancel,
+                                     JoinPlan* plan) {
+  if (!plan->options.recall.has_value()) return arrow::Status::OK();
+  RecallReport report{.target = *plan->options.recall};
+  if (!plan->uses_index()) {
+    report.exact = true;
+    counters_.SetRecall(report);
+    return arrow::Status::OK();
+  }
+  const PhaseTimer timer(&counters_.choose_ns);
+  // The run goes on with the partitions that the choosing has read, if it may keep them all.
+  int64_t bytes = plan->memory.sample_bytes;
+  if (plan->memory.keeps_index && bytes <= plan->memory.limit_bytes - plan->memory.cache_bytes) {
+    plan->partitions = std::make_shared<exec::PartitionCache>(plan->memory.cache_bytes);
+    bytes += plan->memory.cache_bytes;
+  }
+  ARROW_ASSIGN_OR_RAISE(const auto reserved, budget_.Reserve(bytes, "choosing for recall"));
+  const SampleSizes sizes =
+      SampleSizes::For(plan->left->num_rows(), plan->options.k, plan->multivector());
+  ARROW_ASSIGN_OR_RAISE(auto rows, DrawLeftSample(sizes, plan));
+  report.chosen = WidestSettings(*plan);
+  report.estimate = EstimateRecall({}, -1);
+  if (rows.has_value()) {
+    ARROW_ASSIGN_OR_RAISE(const auto sample, AnswerSample(*std::move(rows), *plan, pool, cancel));
+    SettingsSearch search(sample, *plan, pool, cancel);
+    ARROW_RETURN_NOT_OK(search.Start());
+    ARROW_ASSIGN_OR_RAISE(report.chosen, search.Choose(report.target));
+    report.choosing_rows = static_cast<int64_t>(sample.rows.choosing.size());
+    meter_ = RecallMeter(sample);
+  }
+  counters_.SetRecall(report);
+  return ApplySettings(report.chosen, plan);
+}
+
+void Executor::TellRecall() {
+  std::optional<RecallReport> report = counters_.recall();
+  if (!report.has_value() || report->exact) return;
+  report->estimate = meter_.Estimate(counters_.left_rows.load());
+  report->measured = report->estimate.rows > 0;
+  counters_.SetRecall(*report);
+}
+
 arrow::Status Executor::SearchBlocks(Rooms* rooms, Pairing* pairing,
                                      const stream::ResultStream::Emit& emit) {
   const bool waits = plan_->reads_left_twice();
   ARROW_ASSIGN_OR_RAISE(
       const auto reader,
-      LeftReader::Open(*plan_, rooms->eligible, waits ? LeftParts::kVectors : LeftParts::kAll,
+      LeftReader::Open(rooms->plan, rooms->eligible, waits ? LeftParts::kVectors : LeftParts::kAll,
                        cut_.part_rows));
   ARROW_ASSIGN_OR_RAISE(const int64_t resumed, reader->Skip(cut_.first_row, rooms->cancel));
   counters_.resumed_rows.store(resumed);
@@ -277,6 +209,7 @@ arrow::Status Executor::SearchBlocks(Rooms* rooms, Pairing* pairing,
     ARROW_ASSIGN_OR_RAISE(const Matches matches, Search(block, rooms));
     counters_.duplicate_rows.fetch_add(block.duplicate_rows);
     CountShort(block, matches, *rooms);
+    meter_.Add(block, matches);
     if (pairing != nullptr) ARROW_RETURN_NOT_OK(pairing->Add(block, matches, &kept));
     if (!waits) {
       ARROW_RETURN_NOT_OK(
@@ -367,6 +300,7 @@ arrow::Status Executor::Run(const base::CancelToken& cancel,
   base::ThreadPool pool(plan_->threads);
   JoinPlan plan = *plan_;
   ARROW_RETURN_NOT_OK(ApplyRightFilter(&pool, cancel, &budget_, &counters_, &plan));
+  ARROW_RETURN_NOT_OK(SettleRecall(&pool, cancel, &plan));
   std::unique_ptr<EligibleRows> eligible;
   if (!plan.eligibility.everything()) {
     ARROW_ASSIGN_OR_RAISE(eligible, EligibleRows::Make(plan, cancel, &budget_, &counters_));
@@ -375,6 +309,7 @@ arrow::Status Executor::Run(const base::CancelToken& cancel,
   ARROW_RETURN_NOT_OK(Reserve(plan, eligible.get(), &reservations));
   ARROW_RETURN_NOT_OK(RunBlocks(std::move(plan), eligible.get(), &pool, cancel, emit));
   counters_.finished.store(true);
+  TellRecall();
   TellProgress(true);
   return arrow::Status::OK();
 }
@@ -385,6 +320,11 @@ JoinReport Executor::report() const {
   if (plan_->uses_index()) report.index_name = plan_->choice.index->info.name;
   report.metric = kernels::MetricName(plan_->metric());
   report.exact_distances = plan_->exact_distances() || counters_.scored_all_passing.load();
+  report.recall = counters_.recall();
+  if (report.recall.has_value()) {
+    report.recall->choose_s = Seconds(counters_.choose_ns);
+    report.exact_distances |= report.recall->chosen.refine_factor > 0;
+  }
   report.left_rows = counters_.left_rows.load();
   report.resumed_rows = counters_.resumed_rows.load();
   report.skipped_null_rows = counters_.skipped_null_rows.load();

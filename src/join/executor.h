@@ -13,15 +13,12 @@
 #include "base/memory_budget.h"
 #include "base/progress.h"
 #include "base/thread_pool.h"
-#include "exec/neighbor_heaps.h"
-#include "join/exact_path.h"
+#include "join/block_search.h"
 #include "join/knn_join.h"
 #include "join/left_block.h"
-#include "join/multivector_search.h"
 #include "join/pairing.h"
 #include "join/plan.h"
-#include "join/prober.h"
-#include "join/refine.h"
+#include "join/recall_meter.h"
 #include "join/result_batches.h"
 #include "join/run_counters.h"
 #include "stream/result_stream.h"
@@ -48,6 +45,10 @@ class Executor {
   /// `eligible` (null = nothing) took.
   arrow::Status Reserve(const JoinPlan& plan, const EligibleRows* eligible,
                         std::vector<base::Reservation>* reservations);
+  /// Chooses what the plan's recall target asks for, and prepares the measuring.
+  arrow::Status SettleRecall(base::ThreadPool* pool, const base::CancelToken& cancel,
+                             JoinPlan* plan);
+  void TellRecall();
   /// Searches the left block by block; what isn't waited for comes out. `pairing` is null for joins
   /// that don't give pairs.
   arrow::Status SearchBlocks(Rooms* rooms, Pairing* pairing,
@@ -63,15 +64,9 @@ class Executor {
   arrow::Status MarkPart(const stream::ResultStream::Emit& emit) const;
   /// The matches of every query of the block, in the order of their numbers.
   arrow::Result<Matches> Search(const LeftBlock& block, Rooms* rooms);
-  arrow::Status SearchLists(const LeftBlock& block, Rooms* rooms);
-  arrow::Status SearchQueries(const LeftBlock& block, Rooms* rooms);
-  /// Scores all rows of the groups of `block.few`.
-  arrow::Status ScoreGroups(const LeftBlock& block, Rooms* rooms, Matches* matches);
   /// Counts the left rows with fewer than k matches, and those of them that a cap of the caller's
   /// kept from getting as many rows as there are.
   void CountShort(const LeftBlock& block, const Matches& matches, const Rooms& rooms);
-  /// Appends the neighbours of each query, and what they met.
-  arrow::Status Drain(Rooms* rooms, Matches* matches);
   /// Reports the left rows done, and of the block at hand the part that its scan has done.
   void TellProgress(bool always, double block_rows_done = 0);
 
@@ -80,6 +75,7 @@ class Executor {
   const PartCut cut_;
   base::MemoryBudget budget_;
   RunCounters counters_;
+  RecallMeter meter_;
   const int64_t requests_before_;
   const int64_t bytes_before_;
   std::chrono::steady_clock::time_point started_;

@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <string>
 
+#include "join/recall_choice.h"
+
 namespace kinjo::join {
 
 namespace {
@@ -34,7 +36,15 @@ std::string ListNames(const std::vector<std::string>& names) {
   return text + "]";
 }
 
-std::string ProbesText(const JoinPlan& plan) {
+// A run with a recall target chooses; before it, nobody knows.
+constexpr const char* kChosenAtRun = "chosen at run";
+
+std::string ProbesText(const JoinPlan& plan, const JoinReport* report) {
+  if (plan.options.recall.has_value()) {
+    return report == nullptr || !report->recall.has_value()
+               ? base::Concat(kChosenAtRun, ", recall=", *plan.options.recall)
+               : base::Concat(report->recall->chosen.nprobes);
+  }
   const exec::ProbeLimits& probes = plan.probes;
   if (probes.nprobes.has_value()) return base::Concat(*probes.nprobes);
   std::string text = "adaptive";
@@ -75,7 +85,7 @@ PlanNode IndexNode(const JoinPlan& plan, const JoinReport* report) {
   PlanNode partition{.name = "ANNIvfPartition"};
   int64_t partitions = 0;
   for (const auto& segment : chosen.segments) partitions += segment->num_partitions();
-  partition.fields = {{"nprobes", ProbesText(plan)},
+  partition.fields = {{"nprobes", ProbesText(plan, report)},
                       {"partitions", base::Concat(partitions)},
                       {"deltas", base::Concat(chosen.segments.size())}};
   PlanNode batch{.name = "ANNIvfBatch"};
@@ -117,6 +127,12 @@ PlanNode ScanNode(const JoinPlan& plan, const JoinReport* report) {
   return node;
 }
 
+// Whether the run will choose a refine factor too.
+bool MayRefine(const JoinPlan& plan, const JoinReport* report) {
+  return plan.options.recall.has_value() && report == nullptr && plan.uses_index() &&
+         WidestSettings(plan).refine_factor > 0;
+}
+
 PlanNode SearchNode(const JoinPlan& plan, const JoinReport* report) {
   if (!plan.uses_index()) {
     PlanNode fallback{.name = "ExactFallback"};
@@ -134,12 +150,14 @@ PlanNode SearchNode(const JoinPlan& plan, const JoinReport* report) {
     scoring.inputs.push_back(std::move(search));
     search = std::move(scoring);
   }
-  if (!plan.refines) return search;
+  const bool may_refine = MayRefine(plan, report) && !plan.options.refine_factor.has_value();
+  if (!plan.refines && !may_refine) return search;
   PlanNode refine{.name = "Refine"};
   refine.fields = {{"refine_factor", base::Concat(plan.options.refine_factor.value_or(1))},
                    {"candidates", base::Concat(plan.candidates)},
                    {"k", base::Concat(plan.options.k)}};
-  if (!plan.options.refine_factor.has_value()) {
+  if (may_refine) refine.fields[0].second = refine.fields[1].second = kChosenAtRun;
+  if (!plan.options.refine_factor.has_value() && plan.refines) {
     refine.fields.emplace_back("reason", "\"un-indexed rows are merged on exact distances\"");
   }
   if (report != nullptr) {
@@ -191,6 +209,9 @@ void AddDetails(const JoinPlan& plan, bool verbose, PlanNode* node) {
   if (plan.uses_index()) details.emplace_back("gate", GateText(memory));
   details.emplace_back("query block", base::Concat(memory.block_rows, " left rows"));
   details.emplace_back("distances", plan.exact_distances() ? "exact" : "approximate");
+  if (plan.options.recall.has_value() && !plan.uses_index()) {
+    details.emplace_back("recall", "1: every row is scored");
+  }
 }
 
 void AddMetrics(const JoinPlan& plan, const JoinReport& report, PlanNode* node) {
@@ -212,6 +233,14 @@ void AddMetrics(const JoinPlan& plan, const JoinReport& report, PlanNode* node) 
     node->metrics.emplace_back("requests", base::Concat(report.requests));
     node->metrics.emplace_back("bytes_read", base::Concat(report.bytes_read));
   }
+  if (report.recall.has_value()) {
+    const RecallEstimate& estimate = report.recall->estimate;
+    node->metrics.emplace_back("recall", Number(estimate.recall, "%.4f"));
+    node->metrics.emplace_back("recall_interval",
+                               Number(estimate.low, "[%.4f") + Number(estimate.high, ", %.4f]"));
+    node->metrics.emplace_back("rows_measured", base::Concat(estimate.rows));
+    node->metrics.emplace_back("elapsed_choosing", Number(report.recall->choose_s, "%.3fs"));
+  }
   node->metrics.emplace_back("peak_memory_bytes", base::Concat(report.peak_memory_bytes));
   if (report.measured_memory_bytes.has_value()) {
     node->metrics.emplace_back("measured_memory_bytes",
@@ -222,7 +251,13 @@ void AddMetrics(const JoinPlan& plan, const JoinReport& report, PlanNode* node) 
 
 }  // namespace
 
-PlanNode DescribePlan(const JoinPlan& plan, bool verbose, const JoinReport* report) {
+PlanNode DescribePlan(const JoinPlan& made, bool verbose, const JoinReport* report) {
+  JoinPlan plan = made;
+  if (report != nullptr && report->recall.has_value() && plan.uses_index() &&
+      !report->recall->exact) {
+    // A plan whose memory doesn't fit was never run.
+    if (!ApplySettings(report->recall->chosen, &plan).ok()) plan = made;
+  }
   PlanNode root{.name = "KnnJoin"};
   root.fields = {{"path", plan.uses_index() ? "index" : "exact"},
                  {"k", base::Concat(plan.options.k)},

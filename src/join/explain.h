@@ -10,6 +10,6 @@ namespace kinjo::join {
 
 /// The tree. Its details are the path and why, the indexes not taken and the limits; `verbose` adds
 /// how the memory is shared out. `report` fills the metrics; null before a run.
-exec::PlanNode DescribePlan(const JoinPlan& plan, bool verbose, const JoinReport* report);
+exec::PlanNode DescribePlan(const JoinPlan& made, bool verbose, const JoinReport* report);
 
 }  // namespace kinjo::join

@@ -51,6 +51,17 @@ class PlannedJoin final : public KnnJoin {
         std::move(cancel));
   }
 
+  arrow::Result<RecallCurve> Tune(const base::CancelToken& cancel) override {
+    if (!plan_->options.recall.has_value()) {
+      return base::Invalid("recall is needed: the target that a setting is picked for");
+    }
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (executor_ != nullptr) {
+      return base::MakeError(base::ErrorCode::kState, "this join has run already; make it again");
+    }
+    return MeasureCurve(*plan_, cancel);
+  }
+
   JoinReport report() const override {
     std::lock_guard<std::mutex> lock(mutex_);
     return executor_ == nullptr ? Executor(plan_, {}).report() : executor_->report();

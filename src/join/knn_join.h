@@ -13,10 +13,24 @@
 #include "base/progress.h"
 #include "dataset/dataset.h"
 #include "join/options.h"
+#include "join/probe_curve.h"
+#include "join/recall_curve.h"
+#include "join/recall_estimate.h"
 #include "stream/result_stream.h"
 #include "tabular/table_source.h"
 
 namespace kinjo::join {
+
+/// A run with a recall target: what was chosen for it, and what came out.
+struct RecallReport {
+  double target = 1;
+  ProbeSettings chosen;  ///< nothing on the exact path, where all fields below the estimate are 0
+  RecallEstimate estimate;
+  bool exact = false;         ///< every row was scored: the recall is 1 without being measured
+  bool measured = false;      ///< the run has ended and some of its left rows were measured
+  int64_t choosing_rows = 0;  ///< left rows that the settings were chosen by
+  double choose_s = 0;        ///< seconds spent for it, exact answers included
+};
 
 /// Counts of one run. Final once the stream ended.
 struct JoinReport {
@@ -50,6 +64,7 @@ struct JoinReport {
   /// So few passed that each was scored and the index that was chosen wasn't searched.
   bool scored_all_passing = false;
   std::vector<std::string> filter_indexes;  ///< scalar indexes that answered parts of it
+  std::optional<RecallReport> recall;       ///< when a target was asked for
   int64_t requests = 0;
   int64_t bytes_read = 0;
   int64_t peak_memory_bytes = 0;  ///< reserved of the memory limit
@@ -95,6 +110,8 @@ class KnnJoin {
       PartCut cut, base::CancelToken cancel, base::ProgressCallback progress) = 0;
   /// What decides the answer, to be compared with that of another run (join/run_identity.h).
   virtual arrow::Result<std::vector<tabular::Trait>> Identity() const = 0;
+  /// Instead of a run: the recall of settings from few to all partitions, on a sample of the left.
+  virtual arrow::Result<RecallCurve> Tune(const base::CancelToken& cancel) = 0;
   /// What happened so far. Any thread.
   virtual JoinReport report() const = 0;
   /// The plan with what was measured; after the stream ended.

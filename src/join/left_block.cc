@@ -10,12 +10,9 @@
 
 namespace kinjo::join {
 
-arrow::Result<std::unique_ptr<LeftReader>> LeftReader::Open(const JoinPlan& plan,
-                                                            const EligibleRows* eligible,
-                                                            LeftParts parts, int64_t part_rows) {
-  std::unique_ptr<LeftReader> reader(new LeftReader(plan, parts, part_rows));
-  if (parts != LeftParts::kVectors) reader->columns_ = plan.layout.left_columns;
-  std::vector<std::string> columns = reader->columns_;
+std::vector<std::string> LeftReader::Columns(const JoinPlan& plan, LeftParts parts) {
+  std::vector<std::string> columns;
+  if (parts != LeftParts::kVectors) columns = plan.layout.left_columns;
   std::vector<std::string> more;
   // Without any column a source wouldn't tell its rows.
   if (parts != LeftParts::kColumns || columns.empty()) more.push_back(plan.left_vector.root);
@@ -28,11 +25,19 @@ arrow::Result<std::unique_ptr<LeftReader>> LeftReader::Open(const JoinPlan& plan
       columns.push_back(std::move(column));
     }
   }
+  return columns;
+}
+
+arrow::Result<std::unique_ptr<LeftReader>> LeftReader::Open(const JoinPlan& plan,
+                                                            const EligibleRows* eligible,
+                                                            LeftParts parts, int64_t part_rows) {
+  std::unique_ptr<LeftReader> reader(new LeftReader(plan, parts, part_rows));
+  if (parts != LeftParts::kVectors) reader->columns_ = plan.layout.left_columns;
   reader->eligible_ = eligible;
   if (parts != LeftParts::kColumns && plan.eligibility.excludes_by_place()) {
     reader->places_ = LeftIdentity::Open(*plan.right);
   }
-  ARROW_ASSIGN_OR_RAISE(reader->reader_, plan.left->Read(columns));
+  ARROW_ASSIGN_OR_RAISE(reader->reader_, plan.left->Read(Columns(plan, parts)));
   if (plan.right_vector.type.width.has_value()) {
     reader->width_ = *plan.right_vector.type.width;
     reader->expected_ = plan.right_vector.what;

@@ -47,6 +47,8 @@ class LeftReader {
                                                          const EligibleRows* eligible = nullptr,
                                                          LeftParts parts = LeftParts::kAll,
                                                          int64_t part_rows = 0);
+  /// The columns that it reads.
+  static std::vector<std::string> Columns(const JoinPlan& plan, LeftParts parts = LeftParts::kAll);
 
   /// Passes over rows, as many as there are; gives how many that was.
   arrow::Result<int64_t> Skip(int64_t rows, const base::CancelToken& cancel);

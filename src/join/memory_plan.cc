@@ -143,9 +143,12 @@ arrow::Result<MemoryPlan> PlanMemory(const MemoryNeeds& needs) {
   const int64_t rows_min = needs.block_rows_asked > 0 && !needs.multivector
                                ? std::min(needs.block_rows_asked, kBlockRowsMin)
                                : kBlockRowsMin;
+  if (needs.sample_rows > 0) {
+    plan.sample_bytes = plan.fixed_bytes + needs.sample_rows * plan.query_bytes;
+  }
   const int64_t counted =
-      std::max(plan.fixed_bytes + plan.pair_bytes + rows_min * plan.query_bytes + kTakeBytesMin,
-               needs.filter_bytes);
+      std::max({plan.fixed_bytes + plan.pair_bytes + rows_min * plan.query_bytes + kTakeBytesMin,
+                needs.filter_bytes, plan.sample_bytes});
   if (counted > CountedBytes(needs.limit_bytes)) {
     const std::string pairs =
         needs.pair_bytes > 0 ? base::Concat(needs.pair_bytes, " for the pairs of all left rows, ")

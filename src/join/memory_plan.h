@@ -37,6 +37,7 @@ struct MemoryNeeds {
   int64_t key_bytes = 0;            ///< of the right rows' keys and groups
   int64_t pair_bytes = 0;           ///< what is kept of all left rows of a join that gives pairs
   int64_t scan_vectors = 0;         ///< true vectors scanned at a time
+  int64_t sample_rows = 0;          ///< left rows that a recall target is met on
   /// Rows are lists of vectors; a "query" and a "left row" is then a left vector.
   bool multivector = false;
 };
@@ -55,6 +56,7 @@ struct MemoryPlan {
   bool keeps_index = false;  ///< the gate (memory_gate.h) lets all partitions stay among those kept
   ResidentModel resident;    ///< what keeping the index takes, a line over its rows
   int64_t index_rows = 0;    ///< that the gate was asked for
+  int64_t sample_bytes = 0;  ///< while probes are chosen for a recall target, before all else
   int64_t take_bytes = 0;    ///< right rows read at a time by refine and take
   int64_t output_bytes = 0;  ///< of a row group that a writer holds
   /// Not counted piece by piece: what allocators keep of freed memory, batches between the stages,

@@ -35,6 +35,8 @@ struct JoinOptions {
   std::optional<int64_t> refine_factor;
   /// In [0, 1]: 0.5 is the adaptive first round, less visits fewer partitions, more visits more.
   std::optional<double> search_effort;
+  /// In (0, 1]: probes, ef and (unless given) refine_factor are chosen for this recall at run.
+  std::optional<double> recall;
   std::optional<int64_t> ef;  ///< breadth of a graph search; nothing = max(256, 1.5 candidates)
   ApproxMode approx_mode = ApproxMode::kNormal;
   std::string where;  ///< SQL predicate over right columns; "" = every row

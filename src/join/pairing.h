@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/memory_budget.h"
 #include "base/thread_pool.h"
+#include "join/block_search.h"
 #include "join/left_block.h"
 #include "join/neighbor_lists.h"
 #include "join/pair_selection.h"
@@ -24,8 +25,6 @@
 
 namespace kinjo::join {
 
-/// The neighbours of each query of a block, best first.
-using Matches = std::vector<std::vector<kernels::Neighbor>>;
 /// Which matches of each row of a block come out.
 using KeptMatches = std::vector<std::vector<bool>>;
 

@@ -9,7 +9,9 @@
 #include "join/arrange_queries.h"
 #include "join/column_path.h"
 #include "join/left_identity.h"
+#include "join/left_sample.h"
 #include "join/pairing.h"
+#include "join/recall_choice.h"
 #include "join/row_bytes.h"
 #include "join/validate.h"
 
@@ -136,7 +138,7 @@ MemoryNeeds NeedsOf(const JoinPlan& plan, int64_t dim) {
   needs.left_row_bytes = LeftRowBytes(plan, dim);
   needs.uses_index = plan.uses_index();
   needs.scans = !plan.uses_index() || plan.scans_unindexed() || plan.filter != nullptr ||
-                plan.eligibility.groups_rows();
+                plan.eligibility.groups_rows() || plan.options.recall.has_value();
   needs.block_rows_asked = plan.options.block_rows.value_or(0);
   if (plan.filter != nullptr) {
     needs.mask_bytes = plan.filter->mask_bytes;
@@ -150,6 +152,11 @@ MemoryNeeds NeedsOf(const JoinPlan& plan, int64_t dim) {
     needs.scans = true;
     needs.element_bytes =
         std::max(needs.element_bytes, ElementBytes(plan.left_vector.type.element));
+  }
+  if (plan.options.recall.has_value() && plan.uses_index()) {
+    const SampleSizes sizes =
+        SampleSizes::For(plan.left->num_rows(), plan.options.k, plan.multivector());
+    needs.sample_rows = (sizes.choosing + sizes.measuring / 4) * plan.row_vectors;
   }
   needs.multivector = plan.multivector();
   needs.scan_vectors = plan.scan_batch_rows() * plan.row_vectors;
@@ -293,9 +300,19 @@ arrow::Result<std::shared_ptr<const JoinPlan>> MakePlan(std::shared_ptr<tabular:
   const int64_t beam = std::max(plan->candidates, plan->wanted);
   plan->ef = options.ef.value_or(std::max(kDefaultEf, beam + beam / 2));
   ARROW_ASSIGN_OR_RAISE(plan->filter, MakeRightFilter(plan->right.get(), options, plan->threads));
-  ARROW_ASSIGN_OR_RAISE(const int64_t dim, FindWidth(*plan));
-  ARROW_ASSIGN_OR_RAISE(plan->memory, PlanMemory(NeedsOf(*plan, dim)));
+  ARROW_ASSIGN_OR_RAISE(plan->dim, FindWidth(*plan));
+  ARROW_RETURN_NOT_OK(PlanMemoryAgain(plan.get()));
+  if (options.recall.has_value() && plan->uses_index()) {
+    // Whatever will be chosen has to fit.
+    JoinPlan widest = *plan;
+    ARROW_RETURN_NOT_OK(ApplySettings(WidestSettings(widest), &widest));
+    plan->memory = widest.memory;
+  }
   return plan;
+}
+
+arrow::Status PlanMemoryAgain(JoinPlan* plan) {
+  return PlanMemory(NeedsOf(*plan, plan->dim)).Value(&plan->memory);
 }
 
 }  // namespace kinjo::join

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "exec/ann_ivf_partition.h"
 #include "exec/neighbor_heaps.h"
+#include "exec/partition_cache.h"
 #include "join/columns.h"
 #include "join/eligible_rows.h"
 #include "join/index_choice.h"
@@ -36,6 +37,8 @@ struct JoinPlan {
   std::shared_ptr<const RightFilter> filter;  ///< null = every right row
   /// The rows that passed the filter: null in a plan, set in the copy that a run works with.
   std::shared_ptr<const dataset::RowMask> rows;
+  /// Partitions that are in memory already: null in a plan, and in a run that chose nothing.
+  std::shared_ptr<exec::PartitionCache> partitions;
   int threads = 1;
   /// Rows the index hands on: k, or k * refine_factor.
   int64_t candidates = 0;
@@ -43,6 +46,7 @@ struct JoinPlan {
   int64_t wanted = 0;
   /// Rows that a search in a graph holds.
   int64_t ef = 0;
+  int64_t dim = 0;  ///< elements of a vector; 0 when there is none
   /// Vectors of a right row; estimated where rows are lists of vectors.
   int64_t row_vectors = 1;
   /// Candidates of the index are scored again on the true vectors.
@@ -75,5 +79,8 @@ struct JoinPlan {
 arrow::Result<std::shared_ptr<const JoinPlan>> MakePlan(std::shared_ptr<tabular::TableSource> left,
                                                         std::shared_ptr<RightSide> right,
                                                         const JoinOptions& options);
+
+/// Shares the memory out anew, after probes or candidates have changed.
+arrow::Status PlanMemoryAgain(JoinPlan* plan);
 
 }  // namespace kinjo::join

@@ -1,6 +1,7 @@
 #include "join/prober.h"
 
 #include <numeric>
+#include <span>
 
 namespace kinjo::join {
 
@@ -10,7 +11,9 @@ Prober::Prober(const JoinPlan& plan, base::ThreadPool* pool, base::CancelToken c
       pool_(pool),
       cancel_(std::move(cancel)),
       counters_(counters),
-      cache_(plan.memory.cache_bytes),
+      cache_(plan.partitions != nullptr
+                 ? plan.partitions
+                 : std::make_shared<exec::PartitionCache>(plan.memory.cache_bytes)),
       workers_(static_cast<size_t>(pool->size())) {
   const ChosenIndex& chosen = *plan.choice.index;
   for (size_t i = 0; i < chosen.segments.size(); ++i) {
@@ -21,7 +24,7 @@ Prober::Prober(const JoinPlan& plan, base::ThreadPool* pool, base::CancelToken c
                                   .ordinal = i,
                                   .mask = plan.rows,
                                   .ef = plan.ef},
-        &cache_, &counters->batch, pool_, cancel_, &workers_));
+        cache_.get(), &counters->batch, pool_, cancel_, &workers_));
   }
 }
 
@@ -95,6 +98,20 @@ arrow::Status Prober::LateSearch(const Rankings& rankings, exec::NeighborHeaps* 
       ARROW_RETURN_NOT_OK(Visit(i, *rankings[i], probes, heaps));
     }
   }
+}
+
+arrow::Status Prober::Locate(std::unordered_map<uint64_t, PartitionPlace>* places) {
+  for (size_t i = 0; i < batches_.size(); ++i) {
+    // A row lies in one partition, so that no two threads write the same entry.
+    ARROW_RETURN_NOT_OK(
+        batches_[i]->VisitAddresses([&](int64_t partition, std::span<const uint64_t> addresses) {
+          for (const uint64_t address : addresses) {
+            const auto found = places->find(address);
+            if (found != places->end()) found->second = {i, partition};
+          }
+        }));
+  }
+  return arrow::Status::OK();
 }
 
 void Prober::TellMet(const Rankings& rankings, const exec::NeighborHeaps& heaps) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "base/cancel_token.h"
@@ -15,6 +16,12 @@
 #include "join/run_counters.h"
 
 namespace kinjo::join {
+
+/// A partition of an index of several segments.
+struct PartitionPlace {
+  size_t segment = 0;
+  int64_t partition = -1;
+};
 
 /// Made once a run; keeps partitions and buffers from block to block. Not thread-safe; spreads its
 /// own work.
@@ -32,6 +39,10 @@ class Prober {
   /// Fills the heaps with the candidates of every query; one that met fewer than `wanted` rows goes
   /// on to further partitions.
   arrow::Status Probe(const exec::QueryRows& queries, int64_t wanted, exec::NeighborHeaps* heaps);
+
+  /// The partitions that hold some of the right rows: of each address of `places`, which partition
+  /// of which segment; entries of rows that none holds stay as they are.
+  arrow::Status Locate(std::unordered_map<uint64_t, PartitionPlace>* places);
 
   /// Of each query of the last Probe.
   const std::vector<Met>& met() const { return met_; }
@@ -53,7 +64,7 @@ class Prober {
   base::ThreadPool* pool_;
   base::CancelToken cancel_;
   RunCounters* counters_;
-  exec::PartitionCache cache_;
+  std::shared_ptr<exec::PartitionCache> cache_;  ///< the plan's, if it has one
   int64_t wanted_ = 0;
   std::vector<exec::BatchWorker> workers_;                   // of each thread
   std::vector<std::unique_ptr<exec::AnnIvfBatch>> batches_;  // of each segment

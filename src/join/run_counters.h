@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,6 +40,7 @@ struct RunCounters {
   std::atomic<int64_t> measured_memory_bytes{-1};  ///< -1: not known
   // Nanoseconds of each phase, by the clock on the wall.
   std::atomic<int64_t> filter_ns{0};
+  std::atomic<int64_t> choose_ns{0};
   std::atomic<int64_t> rank_ns{0};
   std::atomic<int64_t> probe_ns{0};
   std::atomic<int64_t> refine_ns{0};
@@ -53,6 +55,14 @@ struct RunCounters {
     const std::lock_guard<std::mutex> lock(mutex_);
     filter_indexes_ = std::move(indexes);
   }
+  void SetRecall(RecallReport recall) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    recall_ = recall;
+  }
+  std::optional<RecallReport> recall() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return recall_;
+  }
   std::vector<std::string> filter_indexes() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     return filter_indexes_;
@@ -61,6 +71,7 @@ struct RunCounters {
  private:
   mutable std::mutex mutex_;  // guards what follows
   std::vector<std::string> filter_indexes_;
+  std::optional<RecallReport> recall_;
 };
 
 /// Adds the time of its own life to a phase.

@@ -49,8 +49,8 @@ std::string ValueText(const std::optional<T>& value) {
 // compared or, when it can't change the answer, to the last list.
 std::vector<Trait> IdentifyOptions(const JoinOptions& options) {
   const auto& [k, on, left_on, right_on, how, metric, nprobes, minimum_nprobes, maximum_nprobes,
-               refine_factor, search_effort, ef, approx_mode, where, by, exclude_self, index,
-               index_name, fast_search, distance_range, left_select, right_select, suffix,
+               refine_factor, search_effort, recall, ef, approx_mode, where, by, exclude_self,
+               index, index_name, fast_search, distance_range, left_select, right_select, suffix,
                with_row_id, with_query_index, unordered_pairs, mutual, clusters, right_version,
                right_tag, memory_limit_bytes, threads, block_rows] = options;
   // The version that these name is the right side's own trait; the others only cost time.
@@ -66,6 +66,7 @@ std::vector<Trait> IdentifyOptions(const JoinOptions& options) {
           {"minimum_nprobes", ValueText(minimum_nprobes)},
           {"maximum_nprobes", ValueText(maximum_nprobes)},
           {"refine_factor", ValueText(refine_factor)},
+          {"recall", ValueText(recall)},
           {"search_effort", ValueText(search_effort)},
           {"ef", ValueText(ef)},
           {"approx_mode", ValueText(approx_mode)},

@@ -1,6 +1,7 @@
 #include "join/validate.h"
 
 #include <cmath>
+#include <utility>
 
 namespace kinjo::join {
 
@@ -48,6 +49,40 @@ arrow::Status CheckSearchEffort(const JoinOptions& options) {
   if (options.nprobes.has_value()) {
     return base::Invalid("search_effort = ", effort, " and nprobes = ", *options.nprobes,
                          " can't be given together: both say how many partitions are visited");
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Status CheckRecall(const JoinOptions& options) {
+  if (!options.recall.has_value()) return arrow::Status::OK();
+  const double recall = *options.recall;
+  if (!(recall > 0 && recall <= 1)) {  // also NaN
+    return base::Invalid("recall must be above 0 and at most 1, but is ", recall);
+  }
+  const std::pair<const char*, std::optional<double>> chosen[] = {
+      {"nprobes", options.nprobes},
+      {"minimum_nprobes", options.minimum_nprobes},
+      {"maximum_nprobes", options.maximum_nprobes},
+      {"ef", options.ef},
+      {"search_effort", options.search_effort}};
+  for (const auto& [name, value] : chosen) {
+    if (!value.has_value()) continue;
+    return base::Invalid("recall = ", recall, " and ", name, " = ", *value,
+                         " can't be given together: recall chooses it");
+  }
+  const std::pair<const char*, bool> unmeasured[] = {
+      {"by", !options.by.empty()},
+      {"exclude_self", options.exclude_self.has_value()},
+      {"unordered_pairs", options.unordered_pairs},
+      {"mutual", options.mutual},
+      {"clusters", options.clusters}};
+  for (const auto& [name, given] : unmeasured) {
+    if (!given) continue;
+    return base::Invalid(
+        "recall = ", recall, " and ", name,
+        " can't be given together: recall is measured on the k nearest of all rows "
+        "that pass the filter; choose nprobes by a run without ",
+        name);
   }
   return arrow::Status::OK();
 }
@@ -127,6 +162,7 @@ arrow::Status ValidateOptions(const JoinOptions& options) {
   }
   ARROW_RETURN_NOT_OK(CheckProbes(options));
   ARROW_RETURN_NOT_OK(CheckSearchEffort(options));
+  ARROW_RETURN_NOT_OK(CheckRecall(options));
   ARROW_RETURN_NOT_OK(CheckEf(options));
   ARROW_RETURN_NOT_OK(CheckDistanceRange(options));
   ARROW_RETURN_NOT_OK(CheckPairs(options));

@@ -83,6 +83,20 @@ TEST(Validate, EffortAndBreadthHaveBounds) {
          o->refine_factor = 2;
        },
        "ef must be at least 20 (k * refine_factor), but ef = 19, k = 10 and refine_factor = 2"},
+      {[](JoinOptions* o) { o->recall = 0; }, "recall must be above 0 and at most 1, but is 0"},
+      {[](JoinOptions* o) { o->recall = 1.5; }, "recall must be above 0 and at most 1, but is 1.5"},
+      {[](JoinOptions* o) { o->recall = std::numeric_limits<double>::quiet_NaN(); },
+       "recall must be above 0 and at most 1, but is nan"},
+      {[](JoinOptions* o) {
+         o->recall = 0.9;
+         o->ef = 300;
+       },
+       "recall = 0.9 and ef = 300 can't be given together: recall chooses it"},
+      {[](JoinOptions* o) {
+         o->recall = 0.9;
+         o->maximum_nprobes = 3;
+       },
+       "recall = 0.9 and maximum_nprobes = 3 can't be given together: recall chooses it"},
       {[](JoinOptions* o) { o->search_effort = 1.5; },
        "search_effort must be from 0 to 1, but is 1.5"},
       {[](JoinOptions* o) { o->search_effort = -0.25; },

@@ -181,7 +181,7 @@ def test_names_that_clash(fails, tables, tmp_path):
         (["--ef", "19", "--refine-factor", "2"], ["--ef 19", "20"]),
         (["--where", ""], ["--where", "empty"]),
         (["--approx-mode", "quick"], ["--approx-mode", "quick", "accurate"]),
-        (["--recall", "0.9"], ["unknown flag", "--recall"]),
+        (["--recalls", "0.9"], ["unknown flag", "--recalls"]),
         (["stray"], ["stray"]),
     ],
 )
