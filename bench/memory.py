@@ -24,7 +24,7 @@ WIDTHS = (128, 384)
 THREADS = (1, 4)
 REPETITIONS = (1, 10)
 LEFT_ROWS = 200
-LIMITS = {"resident": "4GiB", "streamed": "64MiB"}
+LIMITS = {"resident": "4GiB", "streamed": "96MiB"}
 MIB = 1 << 20
 
 

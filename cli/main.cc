@@ -1,4 +1,5 @@
 // The program: reads the command line and hands over to one command.
+#include "allocation.h"
 #include "commands.h"
 #include "help.h"
 #include "interrupt.h"
@@ -22,6 +23,7 @@ int RunProgram(int argc, char** argv) {
     Tell(ProgramHelp());
     return kWrongCommandLine;
   }
+  if (invocation.flags.memory_limit.has_value()) ReturnFreedMemory();
   WatchSignals();
   switch (command->command) {
     case kExplain:

@@ -29,7 +29,7 @@ std::string LongName(const FlagRow& row) {
 }
 
 bool ValueFollows(std::string_view rest) {
-  for (const std::string_view begin : {" = ", " must ", " is '", " is \"", " * "}) {
+  for (const std::string_view begin : {" = ", " must ", " is '", " is \"", " * ", " can't be "}) {
     if (rest.starts_with(begin)) return true;
   }
   return false;
@@ -79,8 +79,10 @@ class Speller {
     if (row->is_switch && rest.starts_with(" = true")) {
       at_ += std::string_view(" = true").size();
     } else if (rest.starts_with(" = ")) {
-      spelled_ += ' ';
+      spelled_ += row->may_lack_value ? '=' : ' ';
       at_ += std::string_view(" = ").size();
+      if (at_ < text_.size() && text_[at_] != '"')
+        Copy(text_.find_first_of(" ,;", at_));  // the value
     } else if (word == "where" && rest.starts_with(": ")) {
       Copy(text_.size());
     }
@@ -96,6 +98,7 @@ class Speller {
       return false;
     }
     if (word.find('_') != std::string_view::npos || ValueFollows(rest)) return true;
+    if (text_.substr(0, at_).ends_with(" without ")) return true;
     return at_ == 0 && rest.starts_with(": ");
   }
 

@@ -20,7 +20,8 @@ void AddFlags(const CommandRow& command, CLI::App* app, Texts* texts) {
   for (const FlagRow& row : FlagTable()) {
     if ((row.commands & command.command) == 0) continue;
     if (row.is_switch) {
-      app->add_flag_function(row.names, [&row, texts](int64_t) { (*texts)[&row] = ""; });
+      app->add_flag_function(row.names, [&row, texts](int64_t) { (*texts)[&row] = ""; })
+          ->disable_flag_override();
     } else if (row.may_lack_value) {
       // A flag, so that it doesn't take the next word for its value.
       app->add_flag(std::string(row.names) + "{" + kNoValue + "}")
@@ -53,9 +54,13 @@ void ReadTexts(const Texts& texts, Invocation* invocation) {
   }
 }
 
-// The parser's reason in our words. It names the option before a colon.
+// The parser's reason in our words. It names the option before a colon, or bare as the first word.
 std::string MismatchText(const CLI::ArgumentMismatch& error) {
   const std::string text = error.what();
+  if (text.find("flag override") != std::string::npos) {
+    const std::string bare = text.substr(0, text.find(' '));
+    return (bare.size() == 1 ? "-" : "--") + bare + " takes no value";
+  }
   const std::string name = text.substr(0, text.find(':'));
   const bool repeated = text.find("received") != std::string::npos;
   return name + (repeated ? " is given more than once" : " needs a value");
@@ -119,8 +124,8 @@ Invocation Parse(int argc, char** argv) {
   app.set_help_flag("");
   app.require_subcommand(0, 1);
   app.allow_extras();
-  app.add_flag("--version", invocation.version);
-  app.add_flag("-h,--help", invocation.flags.help);
+  app.add_flag("--version", invocation.version)->disable_flag_override();
+  app.add_flag("-h,--help", invocation.flags.help)->disable_flag_override();
   std::map<const CLI::App*, const CommandRow*> commands;
   for (const CommandRow& row : CommandTable()) {
     CLI::App* command = app.add_subcommand(row.name);

@@ -32,7 +32,7 @@ class QueryReader {
 
   std::string Read() {
     SkipSpace();
-    if (Peek() != '[') return "must be numbers in brackets like [0.1, 0.2], but is " + Rest();
+    if (Peek() != '[') return "expected numbers in brackets like [0.1, 0.2], found " + Rest();
     if (std::string wrong = ReadList(); !wrong.empty()) return wrong;
     SkipSpace();
     if (at_ < text_.size()) return "the closing ] is followed by " + Rest();
@@ -223,7 +223,7 @@ bool FitsFloat(double number) { return std::isfinite(static_cast<float>(number))
 // "vector 2, number 1" of a value.
 std::string PlaceOf(const TypedQueries& queries, size_t value) {
   const auto width = static_cast<size_t>(queries.width);
-  const std::string number = "number " + std::to_string(value % width + 1);
+  std::string number = "number " + std::to_string(value % width + 1);
   if (queries.values.size() == width) return number;
   return "vector " + std::to_string(value / width + 1) + ", " + number;
 }

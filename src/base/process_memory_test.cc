@@ -10,6 +10,8 @@ namespace kinjo::base {
 namespace {
 
 constexpr size_t kBlockBytes = size_t{48} << 20;
+// The system counts pages a processor at a time and may be behind by some hundreds.
+constexpr auto kSeenBytes = static_cast<int64_t>(kBlockBytes / 4 * 3);
 
 // Takes pages from the system and gives them back, which no allocator's cache can hide.
 void TouchAndReturn(size_t bytes) {
@@ -30,7 +32,7 @@ TEST(ProcessMemory, APeakIsSeenAfterItIsOver) {
   const MemoryGrowth growth;
   TouchAndReturn(kBlockBytes);
   ASSERT_TRUE(growth.bytes().has_value());
-  EXPECT_GE(*growth.bytes(), static_cast<int64_t>(kBlockBytes));
+  EXPECT_GE(*growth.bytes(), kSeenBytes);
   EXPECT_LT(ReadProcessMemory()->resident_bytes, ReadProcessMemory()->peak_bytes);
 }
 
@@ -46,7 +48,7 @@ TEST(ProcessMemory, TwoThatWatchAtOnceLeaveEachOthersPeakAlone) {
   const MemoryGrowth first;
   TouchAndReturn(kBlockBytes);
   const MemoryGrowth second;
-  EXPECT_GE(*first.bytes(), static_cast<int64_t>(kBlockBytes));
+  EXPECT_GE(*first.bytes(), kSeenBytes);
   EXPECT_LT(*second.bytes(), static_cast<int64_t>(kBlockBytes / 2));
 }
 

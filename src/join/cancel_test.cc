@@ -76,10 +76,11 @@ class TrippedSide final : public RightSide {
   std::shared_ptr<arrow::Schema> schema() const override { return side_->schema(); }
   std::optional<int64_t> num_rows() const override { return side_->num_rows(); }
   std::shared_ptr<dataset::Dataset> dataset() const override { return side_->dataset(); }
-  arrow::Result<std::unique_ptr<dataset::Scan>> ScanColumn(
-      const std::string& column, const std::optional<std::vector<uint64_t>>& fragment_ids,
-      int64_t batch_rows, const std::shared_ptr<const dataset::RowMask>& rows) override {
-    ARROW_ASSIGN_OR_RAISE(auto scan, side_->ScanColumn(column, fragment_ids, batch_rows, rows));
+  arrow::Result<std::unique_ptr<dataset::Scan>> ScanColumns(
+      const std::vector<std::string>& columns,
+      const std::optional<std::vector<uint64_t>>& fragment_ids, int64_t batch_rows,
+      const std::shared_ptr<const dataset::RowMask>& rows) override {
+    ARROW_ASSIGN_OR_RAISE(auto scan, side_->ScanColumns(columns, fragment_ids, batch_rows, rows));
     return std::make_unique<TrippedScan>(std::move(scan), scans_);
   }
   arrow::Result<dataset::FilterAnswer> EvaluateFilter(const predicate::Predicate& filter,

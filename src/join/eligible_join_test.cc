@@ -90,6 +90,7 @@ class KeyedSide final : public RightSide {
                        std::span<uint64_t> row_ids) const override {
     return side_->RowIds(addresses, row_ids);
   }
+  arrow::Result<std::vector<tabular::Trait>> Identity() const override { return side_->Identity(); }
   int64_t requests() const override { return 0; }
   int64_t bytes_read() const override { return 0; }
 
@@ -396,7 +397,7 @@ TEST(EligibleJoin, MistakesAreToldWhenTheJoinIsPlanned) {
   KINJO_ASSERT_RESULT(plan,
                       MakePlan(Left(IntegerVectors(3, kDim, 9)),
                                std::make_shared<KeyedSide>(MakeDataset({}), RightKey), options));
-  const std::string text = exec::RenderPlan(DescribePlan(*plan, nullptr), {});
+  const std::string text = exec::RenderPlan(DescribePlan(*plan, false, nullptr), {});
   EXPECT_THAT(text, HasSubstr("by=[key]"));
   EXPECT_THAT(text, HasSubstr("exclude_self=q:id"));
 }

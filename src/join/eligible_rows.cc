@@ -119,8 +119,8 @@ arrow::Result<EligibilityPlan> PlanEligibility(const JoinOptions& options,
   const std::string why = LeftIdentity::WhyNotSame(left, right);
   if (why.empty()) return plan;
   return base::Invalid("exclude_self can't tell which right row a left row is: ", why,
-                       "; name the key column that does: exclude_self = COLUMN, or "
-                       "LEFT:RIGHT where its name differs");
+                       "; name the key column that does (COLUMN, or LEFT:RIGHT where its name "
+                       "differs)");
 }
 
 int64_t ByBytes(const EligibilityPlan& plan, const RightSide& right) {

@@ -275,12 +275,14 @@ TEST(ExactJoin, RaggedListsNameTheRow) {
 TEST(ExactJoin, ListsAreBoundedLikeFixedSizeLists) {
   Vectors vectors = IntegerVectors(40, 700, 51);
   vectors[0] = {};
+  JoinOptions options = Options(Metric::kL2, 3);
+  options.memory_limit_bytes = int64_t{2} << 30;
   const auto plan = [&](int32_t dim) {
     return MakePlan(std::make_shared<MemoryTable>(
                         MakeVectorBatch("q", "v", vectors, arrow::float32(), dim), "left"),
                     MakeTableSide(std::make_shared<MemoryTable>(
                         MakeVectorBatch("id", "v", vectors, arrow::float32(), dim), "right")),
-                    Options(Metric::kL2, 3))
+                    options)
         .ValueOrDie();
   };
   const MemoryPlan fixed = plan(700)->memory;

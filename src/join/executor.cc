@@ -146,8 +146,8 @@ arrow::Status Executor::MarkPart(const stream::ResultStream::Emit& emit) const {
   return emit(std::move(mark));
 }
 
-arrow::Status Executor::SettleRecall(base::ThreadPool* pool, const base::CancelToken& cancel,
-                                     JoinPlan* plan) {
+arrow::Status Executor::SettleRecall(const EligibleRows* eligible, base::ThreadPool* pool,
+                                     const base::CancelToken& cancel, JoinPlan* plan) {
   if (!plan->options.recall.has_value()) return arrow::Status::OK();
   RecallReport report{.target = *plan->options.recall};
   if (!plan->uses_index()) {
@@ -162,15 +162,17 @@ arrow::Status Executor::SettleRecall(base::ThreadPool* pool, const base::CancelT
     plan->partitions = std::make_shared<exec::PartitionCache>(plan->memory.cache_bytes);
     bytes += plan->memory.cache_bytes;
   }
+  if (eligible != nullptr) bytes -= std::min(plan->memory.key_bytes, eligible->reserved_bytes());
   ARROW_ASSIGN_OR_RAISE(const auto reserved, budget_.Reserve(bytes, "choosing for recall"));
   const SampleSizes sizes =
       SampleSizes::For(plan->left->num_rows(), plan->options.k, plan->multivector());
-  ARROW_ASSIGN_OR_RAISE(auto rows, DrawLeftSample(sizes, plan));
+  ARROW_ASSIGN_OR_RAISE(auto rows, DrawLeftSample(sizes, eligible, plan));
   report.chosen = WidestSettings(*plan);
   report.estimate = EstimateRecall({}, -1);
   if (rows.has_value()) {
-    ARROW_ASSIGN_OR_RAISE(const auto sample, AnswerSample(*std::move(rows), *plan, pool, cancel));
-    SettingsSearch search(sample, *plan, pool, cancel);
+    ARROW_ASSIGN_OR_RAISE(const auto sample,
+                          AnswerSample(*std::move(rows), *plan, eligible, pool, cancel));
+    SettingsSearch search(sample, *plan, eligible, pool, cancel);
     ARROW_RETURN_NOT_OK(search.Start());
     ARROW_ASSIGN_OR_RAISE(report.chosen, search.Choose(report.target));
     report.choosing_rows = static_cast<int64_t>(sample.rows.choosing.size());
@@ -300,11 +302,11 @@ arrow::Status Executor::Run(const base::CancelToken& cancel,
   base::ThreadPool pool(plan_->threads);
   JoinPlan plan = *plan_;
   ARROW_RETURN_NOT_OK(ApplyRightFilter(&pool, cancel, &budget_, &counters_, &plan));
-  ARROW_RETURN_NOT_OK(SettleRecall(&pool, cancel, &plan));
   std::unique_ptr<EligibleRows> eligible;
   if (!plan.eligibility.everything()) {
     ARROW_ASSIGN_OR_RAISE(eligible, EligibleRows::Make(plan, cancel, &budget_, &counters_));
   }
+  ARROW_RETURN_NOT_OK(SettleRecall(eligible.get(), &pool, cancel, &plan));
   std::vector<base::Reservation> reservations;
   ARROW_RETURN_NOT_OK(Reserve(plan, eligible.get(), &reservations));
   ARROW_RETURN_NOT_OK(RunBlocks(std::move(plan), eligible.get(), &pool, cancel, emit));

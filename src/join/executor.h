@@ -46,8 +46,8 @@ class Executor {
   arrow::Status Reserve(const JoinPlan& plan, const EligibleRows* eligible,
                         std::vector<base::Reservation>* reservations);
   /// Chooses what the plan's recall target asks for, and prepares the measuring.
-  arrow::Status SettleRecall(base::ThreadPool* pool, const base::CancelToken& cancel,
-                             JoinPlan* plan);
+  arrow::Status SettleRecall(const EligibleRows* eligible, base::ThreadPool* pool,
+                             const base::CancelToken& cancel, JoinPlan* plan);
   void TellRecall();
   /// Searches the left block by block; what isn't waited for comes out. `pairing` is null for joins
   /// that don't give pairs.

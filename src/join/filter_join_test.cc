@@ -241,7 +241,7 @@ TEST(FilterJoin, MasksOfIndexesCountInTheMemory) {
 TEST(FilterJoin, TheFilterIsInThePlan) {
   KINJO_ASSERT_RESULT(plan, MakePlan(Left(IntegerVectors(1, kDim, 9)),
                                      MakeDatasetSide(MakeDataset()), Options("id > 3")));
-  const std::string text = exec::RenderPlan(DescribePlan(*plan, nullptr), {});
+  const std::string text = exec::RenderPlan(DescribePlan(*plan, false, nullptr), {});
   EXPECT_THAT(text, HasSubstr("Prefilter: where=\"id > 3\", columns=[id], scalar_indexes=[]"));
 }
 

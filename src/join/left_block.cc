@@ -193,7 +193,11 @@ arrow::Status LeftReader::AddIdentities(const arrow::RecordBatch& rows, int64_t 
   }
   if (places_ == nullptr) return arrow::Status::OK();
   std::vector<uint64_t> addresses(count);
-  ARROW_RETURN_NOT_OK(places_->AddressesOf(first_row, addresses));
+  if (given_places_.empty()) {
+    ARROW_RETURN_NOT_OK(places_->AddressesOf(first_row, addresses));
+  } else {
+    std::copy_n(given_places_.begin() + first_row, count, addresses.begin());
+  }
   for (size_t i = 0; i < count; ++i) added[i].self = addresses[i];
   return arrow::Status::OK();
 }
@@ -204,7 +208,7 @@ void LeftReader::Arrange(LeftBlock* block) {
   for (size_t row = 0; row < identities_.size(); ++row) {
     if (block->query_of_row[row] >= 0) identities.push_back(identities_[row]);
   }
-  const bool excludes = plan_.eligibility.excludes_self;
+  const bool excludes = eligible_ != nullptr && plan_.eligibility.excludes_self;
   if (plan_.multivector()) {
     block->num_queries = block->lists.num_lists();
     block->eligibility.excludes = excludes;
@@ -237,8 +241,9 @@ arrow::Status LeftReader::Next(LeftBlock* block) {
   if (part_rows_ > 0) rows_max = std::min(rows_max, part_rows_ - next_row_ % part_rows_);
   arrow::RecordBatchVector slices;
   int64_t bytes = 0;
-  // Rows may be wider than their types tell: the bytes bound a block too.
-  while (block->num_rows < rows_max && bytes < plan_.memory.block_bytes) {
+  // Rows may be wider than their types tell: the bytes, as read and put together, bound a block
+  // too.
+  while (block->num_rows < rows_max && 2 * bytes < plan_.memory.block_bytes) {
     ARROW_ASSIGN_OR_RAISE(const auto slice, NextSlice(rows_max - block->num_rows, *block));
     if (slice == nullptr) break;
     if (parts_ != LeftParts::kColumns) {

@@ -50,6 +50,9 @@ class LeftReader {
   /// The columns that it reads.
   static std::vector<std::string> Columns(const JoinPlan& plan, LeftParts parts = LeftParts::kAll);
 
+  /// Says which right row each of the rows is, where the left isn't read from its start.
+  void SetPlaces(std::vector<uint64_t> addresses) { given_places_ = std::move(addresses); }
+
   /// Passes over rows, as many as there are; gives how many that was.
   arrow::Result<int64_t> Skip(int64_t rows, const base::CancelToken& cancel);
   /// Fills the next block; num_rows = 0 at the end. Where no vectors are read there are no queries,
@@ -86,6 +89,7 @@ class LeftReader {
   const int64_t part_rows_;
   const EligibleRows* eligible_ = nullptr;
   std::unique_ptr<LeftIdentity> places_;  // where rows are told apart by their places
+  std::vector<uint64_t> given_places_;    // of the rows to be read; empty = where they lie
   std::vector<RowIdentity> identities_;   // of the block's rows; empty without `eligible_`
   const LeftParts parts_;
   std::vector<std::string> columns_;  // that come out

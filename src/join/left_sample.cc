@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
+#include <span>
 #include <utility>
 
 #include "arrow/table.h"
@@ -124,9 +126,11 @@ arrow::Result<Prefix> ReadPrefix(JoinPlan* plan) {
     prefix.whole = failed.ok() && batch == nullptr;
     if (!failed.ok() || prefix.whole) break;
     const int64_t used = std::min(batch->num_rows(), kSampledPrefixRows - rows);
-    ARROW_ASSIGN_OR_RAISE(
-        auto column,
-        batch->SelectColumns({batch->schema()->GetFieldIndex(plan->left_vector.root)}));
+    std::vector<int> indices;
+    for (const std::string& name : LeftReader::Columns(*plan, LeftParts::kVectors)) {
+      indices.push_back(batch->schema()->GetFieldIndex(name));
+    }
+    ARROW_ASSIGN_OR_RAISE(auto column, batch->SelectColumns(indices));
     if (used > 0) vectors.push_back(column->Slice(0, used));
     rows += used;
     read.push_back(std::move(batch));
@@ -148,15 +152,37 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> RowsOf(const arrow::RecordBat
   return arrow::ConcatenateRecordBatches(pieces);
 }
 
+// The right rows that left rows are. They are looked up in order.
+arrow::Result<std::vector<uint64_t>> PlacesOf(const RightSide& right,
+                                              std::span<const int64_t> numbers) {
+  std::vector<size_t> order(numbers.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](size_t a, size_t b) { return numbers[a] < numbers[b]; });
+  const auto identity = LeftIdentity::Open(right);
+  std::vector<uint64_t> places(numbers.size());
+  for (const size_t i : order) {
+    ARROW_RETURN_NOT_OK(identity->AddressesOf(numbers[i], std::span(&places[i], 1)));
+  }
+  return places;
+}
+
 // The rows' vectors as one block, whatever a block may hold else.
-arrow::Status ReadBlock(const JoinPlan& plan, std::shared_ptr<arrow::RecordBatch> rows,
+// `numbers`: of the rows in the left side.
+arrow::Status ReadBlock(const JoinPlan& plan, const EligibleRows* eligible,
+                        std::shared_ptr<arrow::RecordBatch> rows, std::span<const int64_t> numbers,
                         LeftBlock* block) {
   JoinPlan sampled = plan;
   sampled.memory.block_rows = rows->num_rows();
   sampled.memory.block_bytes = sampled.memory.block_vectors = std::numeric_limits<int64_t>::max();
   sampled.layout.left_columns.clear();
   sampled.left = tabular::MakeBatchSource(std::move(rows), plan.left->uri());
-  ARROW_ASSIGN_OR_RAISE(const auto reader, LeftReader::Open(sampled));
+  ARROW_ASSIGN_OR_RAISE(const auto reader,
+                        LeftReader::Open(sampled, eligible, LeftParts::kVectors));
+  if (plan.eligibility.excludes_by_place()) {
+    ARROW_ASSIGN_OR_RAISE(auto places, PlacesOf(*plan.right, numbers));
+    reader->SetPlaces(std::move(places));
+  }
   return reader->Next(block);
 }
 
@@ -183,7 +209,9 @@ int64_t LeftSample::measured_population() const {
   return is_census() ? *left_rows : *left_rows - static_cast<int64_t>(choosing.size());
 }
 
-arrow::Result<std::optional<LeftSample>> DrawLeftSample(const SampleSizes& sizes, JoinPlan* plan) {
+arrow::Result<std::optional<LeftSample>> DrawLeftSample(const SampleSizes& sizes,
+                                                        const EligibleRows* eligible,
+                                                        JoinPlan* plan) {
   LeftSample sample;
   sample.left_rows = plan->left->num_rows();
   Prefix prefix;
@@ -207,7 +235,8 @@ arrow::Result<std::optional<LeftSample>> DrawLeftSample(const SampleSizes& sizes
   std::shared_ptr<arrow::RecordBatch> batch = prefix.rows;
   std::vector<int64_t> places = drawn;
   if (batch == nullptr) {
-    ARROW_ASSIGN_OR_RAISE(batch, plan->left->Take({plan->left_vector.root}, rising));
+    ARROW_ASSIGN_OR_RAISE(
+        batch, plan->left->Take(LeftReader::Columns(*plan, LeftParts::kVectors), rising));
     for (int64_t& place : places) {
       place = std::lower_bound(rising.begin(), rising.end(), static_cast<uint64_t>(place)) -
               rising.begin();
@@ -217,7 +246,7 @@ arrow::Result<std::optional<LeftSample>> DrawLeftSample(const SampleSizes& sizes
   const std::pair<std::shared_ptr<arrow::RecordBatch>, LeftBlock*> parts[] = {
       {batch, &sample.all}, {batch->Slice(0, choosing), &sample.choosing_block}};
   for (const auto& [part, block] : parts) {
-    const arrow::Status read = ReadBlock(*plan, part, block);
+    const arrow::Status read = ReadBlock(*plan, eligible, part, drawn, block);
     if (!read.ok() && base::CodeOf(read) == base::ErrorCode::kInvalid) return std::nullopt;
     ARROW_RETURN_NOT_OK(read);
   }

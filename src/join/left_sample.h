@@ -53,6 +53,8 @@ struct LeftSample {
 /// Draws the sample and reads its vectors. A left side that doesn't tell its rows is read from its
 /// start, and `plan->left` then gives those rows again before the rest. Nothing comes back when a
 /// sampled row can't be used: the run will meet the row and name it.
-arrow::Result<std::optional<LeftSample>> DrawLeftSample(const SampleSizes& sizes, JoinPlan* plan);
+arrow::Result<std::optional<LeftSample>> DrawLeftSample(const SampleSizes& sizes,
+                                                        const EligibleRows* eligible,
+                                                        JoinPlan* plan);
 
 }  // namespace kinjo::join

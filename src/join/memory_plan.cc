@@ -185,11 +185,12 @@ arrow::Status BlockTooSmall(const MemoryPlan& plan, int64_t vectors, const std::
     return base::MakeError(base::ErrorCode::kCapacity, base::Concat(more, "; split the row"));
   }
   const int64_t block = vectors * plan.query_bytes;
-  const int64_t smallest = plan.fixed_bytes + std::max(2 * block, block + kTakeBytesMin);
+  const int64_t smallest = SmallestLimit(plan.fixed_bytes + plan.pair_bytes +
+                                         std::max(2 * block, block + kTakeBytesMin));
   return base::MakeError(base::ErrorCode::kCapacity,
                          base::Concat(more, ", within memory_limit = ", plan.limit_bytes,
-                                      " bytes: the smallest that would do is ", smallest,
-                                      " bytes; raise it, or split the row"));
+                                      " bytes: the smallest that would do is ", RoundedUp(smallest),
+                                      " (", smallest, " bytes); raise it, or split the row"));
 }
 
 }  // namespace kinjo::join

@@ -37,7 +37,9 @@ TEST(MemoryPlan, SharesStayWithinTheLimit) {
     EXPECT_EQ(plan->keeps_index, MayStayResident(plan->resident, needs.index_rows,
                                                  needs.limit_bytes, kResidentSafety));
     EXPECT_LE(plan->cache_bytes, needs.index_bytes);
-    if (plan->keeps_index) EXPECT_EQ(plan->cache_bytes, needs.index_bytes);
+    if (plan->keeps_index) {
+      EXPECT_EQ(plan->cache_bytes, needs.index_bytes);
+    }
   }
 }
 

@@ -119,7 +119,10 @@ arrow::Status MultivectorSearch::EstimateLong(const exec::QueryLists& lists, int
     exec::QueryLists part;
     AppendVectors(lists, first, std::min(end, first + vectors_at_once), &part);
     const int64_t num_queries = part.vectors.num_queries;
-    found_.Reset(num_queries, wanted, exec::DistanceRange{});
+    eligibility_ = {};
+    AppendVectorsOf(rows->eligibility(), list, num_queries, &eligibility_);
+    eligibility_.Finish();
+    found_.Reset(num_queries, wanted, exec::DistanceRange{}, &eligibility_);
     ARROW_RETURN_NOT_OK(prober_->Probe(part.vectors, wanted, &found_));
     AddFound(0, num_queries, wanted, &search);
   }

@@ -136,7 +136,7 @@ TEST(Output, ExplainNamesThePathAndTheReason) {
   options.refine_factor = 3;
   auto plan = MakePlan(Table("id", left, 5, "left"), MakeDatasetSide(dataset), options);
   ASSERT_TRUE(plan.ok()) << plan.status();
-  EXPECT_EQ(exec::RenderPlan(DescribePlan(**plan, nullptr), {}),
+  EXPECT_EQ(exec::RenderPlan(DescribePlan(**plan, false, nullptr), {}),
             "KnnJoin: path=index, k=2, metric=l2, how=inner, right=memory.lance, version=1\n"
             "  Take: columns=[id]\n"
             "    Refine: refine_factor=3, candidates=6, k=2\n"
@@ -144,16 +144,23 @@ TEST(Output, ExplainNamesThePathAndTheReason) {
             "        ANNIvfPartition: nprobes=adaptive, partitions=8, deltas=2\n"
             "          LeftScan: uri=left, format=memory, vector=v, rows=10\n"
             "      KNNVectorDistance: metric=l2, k=2, column=vector, fragments=1, rows=20\n");
-  const std::string verbose = exec::RenderPlan(DescribePlan(**plan, nullptr), {.details = true});
-  EXPECT_NE(verbose.find("reason: index \"vec\" (IVF_FLAT, l2) fits"), std::string::npos);
-  EXPECT_NE(verbose.find("not: \"old\" (IVF_FLAT, dot): its metric is dot, but metric = l2"),
-            std::string::npos);
-  EXPECT_NE(verbose.find("threads: 1"), std::string::npos);
+  const std::string text =
+      exec::RenderPlan(DescribePlan(**plan, false, nullptr), {.details = true});
+  EXPECT_NE(text.find("path: index; index \"vec\" (IVF_FLAT, l2) fits"), std::string::npos) << text;
+  EXPECT_NE(text.find("not taken: \"old\" (IVF_FLAT, dot): its metric is dot, but metric = l2"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("limits: estimated memory "), std::string::npos) << text;
+  EXPECT_NE(text.find(", 1 thread: runs"), std::string::npos) << text;
+  EXPECT_EQ(text.find("gate: "), std::string::npos) << text;
+  const std::string verbose =
+      exec::RenderPlan(DescribePlan(**plan, true, nullptr), {.details = true});
+  EXPECT_NE(verbose.find("gate: resident: "), std::string::npos) << verbose;
 
   options.index = IndexUse::kNever;
   auto exact = MakePlan(Table("id", left, 5, "left"), MakeDatasetSide(dataset), options);
   ASSERT_TRUE(exact.ok()) << exact.status();
-  EXPECT_EQ(exec::RenderPlan(DescribePlan(**exact, nullptr), {}),
+  EXPECT_EQ(exec::RenderPlan(DescribePlan(**exact, false, nullptr), {}),
             "KnnJoin: path=exact, k=2, metric=l2, how=inner, right=memory.lance, version=1\n"
             "  Take: columns=[id]\n"
             "    ExactFallback: reason=\"index = never\"\n"

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <regex>
 #include <set>
 
 #include "join/brute_force.h"
@@ -313,11 +314,12 @@ TEST(PairsJoin, WhatIsKeptOfAllRowsIsPlannedAndTheSmallestLimitTold) {
       RunJoin(std::make_shared<DatasetTable>(dataset), MakeDatasetSide(dataset), options);
   ASSERT_EQ(base::CodeOf(refused.status()), base::ErrorCode::kCapacity);
   const std::string message = base::MessageOf(refused.status());
-  const std::string before = "the smallest that would do is ";
   ASSERT_NE(message.find("for the pairs of all left rows"), std::string::npos) << message;
-  const auto at = message.find(before);
-  ASSERT_NE(at, std::string::npos) << message;
-  const int64_t smallest = std::stoll(message.substr(at + before.size()));
+  std::smatch named;
+  ASSERT_TRUE(std::regex_search(message, named,
+                                std::regex(R"(the smallest that would do is [^ ]+ \((\d+) bytes)")))
+      << message;
+  const int64_t smallest = std::stoll(named[1]);
   EXPECT_GT(smallest, 18000 * 100 * 16);
   options.memory_limit_bytes = smallest - 1;
   EXPECT_FALSE(

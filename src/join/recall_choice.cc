@@ -101,7 +101,7 @@ arrow::Status ApplySettings(const ProbeSettings& settings, JoinPlan* plan) {
 }
 
 arrow::Result<AnsweredSample> AnswerSample(LeftSample rows, const JoinPlan& plan,
-                                           base::ThreadPool* pool,
+                                           const EligibleRows* eligible, base::ThreadPool* pool,
                                            const base::CancelToken& cancel) {
   JoinPlan exact = plan;
   if (plan.options.fast_search && plan.rows == nullptr) exact.rows = CoveredRows(plan);
@@ -109,15 +109,21 @@ arrow::Result<AnsweredSample> AnswerSample(LeftSample rows, const JoinPlan& plan
   exact.refines = false;
   exact.candidates = plan.options.k;
   RunCounters counters;
-  BlockSearch search(exact, nullptr, pool, cancel, &counters);
+  BlockSearch search(exact, eligible, pool, cancel, &counters);
   AnsweredSample sample{.rows = std::move(rows), .exact = {}};
   ARROW_ASSIGN_OR_RAISE(sample.exact, search.Search(sample.rows.all, {}));
   return sample;
 }
 
 SettingsSearch::SettingsSearch(const AnsweredSample& sample, const JoinPlan& plan,
-                               base::ThreadPool* pool, base::CancelToken cancel)
-    : sample_(sample), plan_(plan), pool_(pool), cancel_(std::move(cancel)), wide_(plan) {
+                               const EligibleRows* eligible, base::ThreadPool* pool,
+                               base::CancelToken cancel)
+    : sample_(sample),
+      plan_(plan),
+      eligible_(eligible),
+      pool_(pool),
+      cancel_(std::move(cancel)),
+      wide_(plan) {
   for (const auto& segment : plan.choice.index->segments) {
     const int64_t partitions = segment->num_partitions();
     most_probes_ = std::max(most_probes_, partitions);
@@ -210,7 +216,8 @@ arrow::Status SettingsSearch::Start() {
   indexed_truths_.resize(truths_.size());
   for (size_t row = 0; row < sample_.rows.choosing.size(); ++row) {
     const int32_t query = sample_.rows.choosing_block.query_of_row[row];
-    if (query < 0) continue;
+    // Those behind have all rows of their group scored.
+    if (query < 0 || query >= queries.num_queries) continue;
     truths_[query].scanned_truths = 0;
     indexed_truths_[query].clear();
     for (const kernels::Neighbor& truth : sample_.exact[sample_.rows.all.query_of_row[row]]) {
@@ -243,7 +250,7 @@ arrow::Result<ProbeCurve> SettingsSearch::Curve(const ProbeSettings& widest) {
   const exec::QueryRows& queries = sample_.rows.choosing_block.queries;
   exec::NeighborHeaps heaps;
   heaps.Reset(queries.num_queries, plan_.options.k * std::max<int64_t>(widest.refine_factor, 1),
-              plan_.range);
+              plan_.range, &sample_.rows.choosing_block.eligibility);
   ARROW_RETURN_NOT_OK(prober_->Probe(queries, plan_.options.k, &heaps));
   std::vector<std::vector<uint64_t>> found(truths_.size());
   for (size_t q = 0; q < found.size(); ++q) {
@@ -321,7 +328,7 @@ arrow::Result<ProbeSettings> SettingsSearch::ChooseBySearching(double target) {
       settings.nprobes = probes;
       settings.refine_factor = plan_.options.refine_factor.value_or(factor);
       ARROW_RETURN_NOT_OK(ApplySettings(settings, &tried));
-      BlockSearch search(tried, nullptr, pool_, cancel_, &counters);
+      BlockSearch search(tried, eligible_, pool_, cancel_, &counters);
       ARROW_ASSIGN_OR_RAISE(const Matches found, search.Search(sample_.rows.choosing_block, {}));
       std::vector<double> recalls;
       for (size_t row = 0; row < sample_.rows.choosing.size(); ++row) {

@@ -38,14 +38,15 @@ struct AnsweredSample {
 /// Answers the sample on the exact path, among the rows that the plan may find: those that pass
 /// the filter, and with fast_search those that the index covers.
 arrow::Result<AnsweredSample> AnswerSample(LeftSample rows, const JoinPlan& plan,
-                                           base::ThreadPool* pool, const base::CancelToken& cancel);
+                                           const EligibleRows* eligible, base::ThreadPool* pool,
+                                           const base::CancelToken& cancel);
 
 /// What settings would do on the choosing rows of a sample. All references must outlive it. Not
 /// thread-safe; spreads its own work.
 class SettingsSearch {
  public:
-  SettingsSearch(const AnsweredSample& sample, const JoinPlan& plan, base::ThreadPool* pool,
-                 base::CancelToken cancel);
+  SettingsSearch(const AnsweredSample& sample, const JoinPlan& plan, const EligibleRows* eligible,
+                 base::ThreadPool* pool, base::CancelToken cancel);
 
   /// Finds where the true neighbours lie. First of all, once.
   arrow::Status Start();
@@ -83,6 +84,7 @@ class SettingsSearch {
 
   const AnsweredSample& sample_;
   const JoinPlan& plan_;
+  const EligibleRows* eligible_;
   base::ThreadPool* pool_;
   base::CancelToken cancel_;
   // The search that reads the partitions, and keeps them from one curve to the next.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <tuple>
 #include <utility>
 
@@ -25,7 +26,10 @@ std::tuple<int64_t, int64_t, int64_t> Place(const ProbeSettings& settings) {
 class CurveRun {
  public:
   CurveRun(JoinPlan plan, base::CancelToken cancel)
-      : plan_(std::move(plan)), cancel_(std::move(cancel)), pool_(plan_.threads) {}
+      : plan_(std::move(plan)),
+        cancel_(std::move(cancel)),
+        pool_(plan_.threads),
+        budget_(plan_.memory.limit_bytes) {}
 
   arrow::Result<RecallCurve> Measure();
 
@@ -37,6 +41,9 @@ class CurveRun {
   JoinPlan plan_;
   base::CancelToken cancel_;
   base::ThreadPool pool_;
+  base::MemoryBudget budget_;
+  RunCounters counters_;
+  std::unique_ptr<EligibleRows> eligible_;
   RecallCurve curve_;
 };
 
@@ -56,7 +63,7 @@ arrow::Result<CurvePoint> CurveRun::MeasurePoint(const AnsweredSample& sample,
   RunCounters counters;
   const int64_t bytes_before = plan.right->bytes_read();
   const auto begin = std::chrono::steady_clock::now();
-  BlockSearch search(plan, nullptr, &pool_, cancel_, &counters);
+  BlockSearch search(plan, eligible_.get(), &pool_, cancel_, &counters);
   ARROW_ASSIGN_OR_RAISE(const Matches found, search.Search(sample.rows.all, {}));
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
   CurvePoint point;
@@ -84,7 +91,7 @@ arrow::Status CurveRun::MeasureSettings(const AnsweredSample& sample) {
     curve_.points.push_back(point);
     return arrow::Status::OK();
   }
-  SettingsSearch search(sample, plan_, &pool_, cancel_);
+  SettingsSearch search(sample, plan_, eligible_.get(), &pool_, cancel_);
   ARROW_RETURN_NOT_OK(search.Start());
   ARROW_ASSIGN_OR_RAISE(const ProbeSettings pick, search.Choose(curve_.target));
   ARROW_ASSIGN_OR_RAISE(std::vector<ProbeSettings> settings, search.Ladder(pick.ef));
@@ -108,12 +115,13 @@ arrow::Status CurveRun::MeasureSettings(const AnsweredSample& sample) {
 }
 
 arrow::Result<RecallCurve> CurveRun::Measure() {
-  base::MemoryBudget budget(plan_.memory.limit_bytes);
-  RunCounters counters;
-  ARROW_RETURN_NOT_OK(ApplyRightFilter(&pool_, cancel_, &budget, &counters, &plan_));
+  ARROW_RETURN_NOT_OK(ApplyRightFilter(&pool_, cancel_, &budget_, &counters_, &plan_));
+  if (!plan_.eligibility.everything()) {
+    ARROW_ASSIGN_OR_RAISE(eligible_, EligibleRows::Make(plan_, cancel_, &budget_, &counters_));
+  }
   Describe();
   const SampleSizes sizes = SampleSizes::ForCurve(plan_.multivector());
-  ARROW_ASSIGN_OR_RAISE(auto rows, DrawLeftSample(sizes, &plan_));
+  ARROW_ASSIGN_OR_RAISE(auto rows, DrawLeftSample(sizes, eligible_.get(), &plan_));
   if (!rows.has_value()) {
     return base::Invalid(plan_.left->uri(),
                          ": the left side has no rows to sample, or one of them can't be used");
@@ -121,7 +129,7 @@ arrow::Result<RecallCurve> CurveRun::Measure() {
   curve_.left_rows = rows->left_rows.value_or(-1);
   curve_.choosing_rows = static_cast<int64_t>(rows->choosing.size());
   ARROW_ASSIGN_OR_RAISE(const AnsweredSample sample,
-                        AnswerSample(*std::move(rows), plan_, &pool_, cancel_));
+                        AnswerSample(*std::move(rows), plan_, eligible_.get(), &pool_, cancel_));
   ARROW_RETURN_NOT_OK(MeasureSettings(sample));
   return std::move(curve_);
 }

@@ -175,7 +175,8 @@ size_t ResultBatches::BatchRows(std::span<const int64_t> left_bytes, std::span<c
     const Row& row = group[first + i];
     bytes += left_bytes[row.left_row];
     if (row.rank > 0 && !taken.bytes.empty()) bytes += taken.bytes[taken.positions[first + i]];
-    if (i > 0 && bytes > plan_.memory.take_bytes / 2) return i;
+    // One is made, one waits, one is written.
+    if (i > 0 && bytes > plan_.memory.take_bytes / 4) return i;
   }
   return most;
 }

@@ -70,19 +70,15 @@ arrow::Status CheckRecall(const JoinOptions& options) {
     return base::Invalid("recall = ", recall, " and ", name, " = ", *value,
                          " can't be given together: recall chooses it");
   }
-  const std::pair<const char*, bool> unmeasured[] = {
-      {"by", !options.by.empty()},
-      {"exclude_self", options.exclude_self.has_value()},
-      {"unordered_pairs", options.unordered_pairs},
-      {"mutual", options.mutual},
-      {"clusters", options.clusters}};
-  for (const auto& [name, given] : unmeasured) {
+  const std::pair<const char*, bool> pairs[] = {{"unordered_pairs", options.unordered_pairs},
+                                                {"mutual", options.mutual},
+                                                {"clusters", options.clusters}};
+  for (const auto& [name, given] : pairs) {
     if (!given) continue;
     return base::Invalid(
         "recall = ", recall, " and ", name,
-        " can't be given together: recall is measured on the k nearest of all rows "
-        "that pass the filter; choose nprobes by a run without ",
-        name);
+        " can't be given together: recall is measured on the k nearest, before pairs are chosen "
+        "among them");
   }
   return arrow::Status::OK();
 }

@@ -97,6 +97,12 @@ TEST(Validate, EffortAndBreadthHaveBounds) {
          o->maximum_nprobes = 3;
        },
        "recall = 0.9 and maximum_nprobes = 3 can't be given together: recall chooses it"},
+      {[](JoinOptions* o) {
+         o->recall = 0.9;
+         o->unordered_pairs = true;
+       },
+       "recall = 0.9 and unordered_pairs can't be given together: recall is measured on the k "
+       "nearest, before pairs are chosen among them"},
       {[](JoinOptions* o) { o->search_effort = 1.5; },
        "search_effort must be from 0 to 1, but is 1.5"},
       {[](JoinOptions* o) { o->search_effort = -0.25; },

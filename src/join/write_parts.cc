@@ -15,6 +15,10 @@ namespace {
 
 constexpr int64_t kDefaultPartRows = 65536;  // a few query blocks
 
+// What the writer of a part may hold of a row group. The same for every memory limit, so that no
+// limit shows in a part's bytes, and little beside the smallest that joins run with.
+constexpr int64_t kHeldBytes = int64_t{16} << 20;
+
 std::string FormatOf(const PartsOptions& options) {
   return options.sink.format.empty() ? "parquet" : options.sink.format;
 }
@@ -87,6 +91,7 @@ class PartWriter {
         batches_([this](const arrow::RecordBatch& batch) { return sink_->Write(batch); }) {
     options_.format = format_;
     options_.overwrite = true;
+    options_.held_bytes = kHeldBytes;
   }
 
   arrow::Status Write(const std::shared_ptr<arrow::RecordBatch>& batch) {

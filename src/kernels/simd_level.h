@@ -20,9 +20,9 @@ std::string CurrentSimdLevel();
 /// is an error that lists the levels. Not thread-safe: for tests and start-up.
 arrow::Status ForceSimdLevel(const std::string& name);
 
-/// OK, or the error that ForceSimdLevel would give for the value of KINJO_SIMD, which an empty value
-/// doesn't name. Faces ask before they compute; kernels that run without having asked ignore a name
-/// that isn't available.
+/// OK, or the error that ForceSimdLevel would give for the value of KINJO_SIMD (none when empty).
+/// Faces ask before they compute; kernels that run without having asked ignore a name that isn't
+/// available.
 arrow::Status CheckSimdEnvironment();
 
 }  // namespace kinjo::kernels

@@ -194,13 +194,14 @@ TEST(TableFiles, MixedFormatsAskForOne) {
   EXPECT_EQ(CodeOf(OpenTable(folder.Path("a"), {.format = "npy"}).status()), ErrorCode::kNotFound);
 }
 
-TEST(TableFiles, UnknownEndingsAskForAFormat) {
+TEST(TableFiles, UnknownEndingsAskForAnother) {
   TemporaryFolder folder;
   WriteRows(folder.Path("a.parquet"), 0, 2);
   std::filesystem::rename(folder.Path("a.parquet"), folder.Path("part-0"));
   const auto status = OpenTable(folder.Path("part-0")).status();
   EXPECT_EQ(CodeOf(status), ErrorCode::kInvalid);
-  EXPECT_THAT(status.message(), HasSubstr("parquet, arrow, csv, jsonl, npy or lance"));
+  EXPECT_THAT(status.message(),
+              HasSubstr("end the name in .parquet, .arrow, .csv, .jsonl or .npy"));
   EXPECT_EQ(ReadUri(folder.Path("part-0"), {.format = "parquet"})->num_rows(), 2);
   EXPECT_EQ(ReadUri(folder.path(), {.format = "parquet"})->num_rows(), 2);
   EXPECT_EQ(CodeOf(OpenTable(folder.Path("part-0"), {.format = "xls"}).status()),

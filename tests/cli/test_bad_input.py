@@ -181,6 +181,8 @@ def test_names_that_clash(fails, tables, tmp_path):
         (["--ef", "19", "--refine-factor", "2"], ["--ef 19", "20"]),
         (["--where", ""], ["--where", "empty"]),
         (["--approx-mode", "quick"], ["--approx-mode", "quick", "accurate"]),
+        (["--fast-search=maybe"], ["--fast-search takes no value"]),
+        (["--fast-search=1"], ["--fast-search takes no value"]),
         (["--recalls", "0.9"], ["unknown flag", "--recalls"]),
         (["stray"], ["stray"]),
     ],

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-COMMANDS = ["join", "search", "explain", "info"]
+COMMANDS = ["join", "search", "tune", "explain", "info"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -22,6 +22,9 @@ WRONG = {
     "--minimum-nprobes": ["9", "--maximum-nprobes", "4"],
     "--maximum-nprobes": ["8", "--nprobes", "4"],
     "--refine-factor": ["20000000"],
+    "--recall": ["1.5"],
+    "--by": ["nothing"],
+    "--part-rows": ["0", "--resume", "-o", "parts"],
     "--search-effort": ["0.5", "--nprobes", "4"],
     "--ef": ["19", "--refine-factor", "2"],
     "--approx-mode": ["quick"],
@@ -51,6 +54,16 @@ MORE = [
     ["--format", "tsv"],
     ["--distance-range", "nan,1"],
     ["--threads", "5000"],
+    ["--recall", "0.9", "--nprobes", "3"],
+    ["--recall", "0.9", "--by", "word"],
+    ["--recall", "0.9", "--mutual"],
+    ["--exclude-self=nothing"],
+    ["--exclude-self"],
+    ["--unordered-pairs", "--how", "left"],
+    ["--unordered-pairs"],
+    ["--clusters", "--right-select", "id"],
+    ["--clusters"],
+    ["--part-rows", "3"],
 ]
 
 
@@ -86,7 +99,7 @@ def test_a_wrong_value_names_its_flag(kinjo, tables, tmp_path, flag):
 @pytest.mark.parametrize("flags", MORE, ids=" ".join)
 def test_no_message_leaks_a_name_of_the_library(kinjo, tables, tmp_path, flags):
     message = complaint(kinjo, tables, flags, tmp_path)
-    assert flags[0] in message, message
+    assert flags[0].split("=")[0] in message, message
     assert not leaks(message), message
 
 
@@ -109,5 +122,7 @@ def test_what_the_user_gave_is_left_alone(kinjo, tables, tmp_path):
 def test_a_switch_has_no_value_and_an_option_no_equals_sign(kinjo, tables, tmp_path):
     message = complaint(kinjo, tables, ["--fast-search", "--index", "never"], tmp_path)
     assert message.startswith("--fast-search and --index never can't be given together")
+    message = complaint(kinjo, tables, ["--unordered-pairs", "--how", "left"], tmp_path)
+    assert message.startswith("--unordered-pairs and --how left can't be given together")
     message = complaint(kinjo, tables, ["--nprobes", "4", "--maximum-nprobes", "8"], tmp_path)
     assert message.startswith("--nprobes 4 and --maximum-nprobes 8 can't be given together")

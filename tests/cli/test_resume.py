@@ -108,7 +108,7 @@ def test_a_right_side_that_got_a_new_version(kinjo, tables, tmp_path):
         (["--resume"], "--resume needs -o FOLDER"),
         (["--resume", "-o", "-"], "--resume needs -o FOLDER"),
         (["--part-rows", "5", "-o", "x.csv"], "--part-rows needs --resume"),
-        (["--resume", "-o", "x", "--part-rows", "0"], "part_rows must be from 1"),
+        (["--resume", "-o", "x", "--part-rows", "0"], "--part-rows must be from 1"),
         (["--resume", "-o", "x", "--format", "table"], "format"),
     ],
 )
@@ -154,6 +154,33 @@ def test_a_pipe_as_the_left_side(kinjo, tables, tmp_path):
         writer.wait()
     assert "is a pipe or a device" in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("flag", ["--mutual", "--unordered-pairs", "--clusters"])
+def test_joins_that_look_at_all_rows_first(kinjo, tables, tmp_path, flag):
+    sides = "--left", tables / "right.lance", "--right", tables / "right.lance"
+    limits = ("--distance-range", ",9") if flag == "--clusters" else ()
+    flags = "join", *sides, flag, *limits, "--resume", "-o", tmp_path / "out"
+    done = kinjo(*flags, exit_code=1)
+    assert "looks at all left rows before it is done" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("more", [("--recall", 0.9), ("--by", "word"), ("--exclude-self=id",)])
+def test_other_options_in_parts(kinjo, tables, tmp_path, more):
+    """A run that was continued makes the choices of the one before."""
+    sides = "--left", tables / "left.parquet", "--right", tables / "right.lance"
+    flags = "join", *sides, *more, "--resume", "--part-rows", 60, "--progress", "none", "-o"
+    kinjo(*flags, tmp_path / "whole")
+    whole = content(tmp_path / "whole")
+    assert len(whole) == 5
+    shutil.copytree(tmp_path / "whole", tmp_path / "out")
+    journal = tmp_path / "out" / "_kinjo.journal"
+    journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:2]))
+    for number in (2, 3):
+        (tmp_path / "out" / f"part-0000{number}.parquet").unlink()
+    kinjo(*flags, tmp_path / "out")
+    assert content(tmp_path / "out") == whole
 
 
 def wait_for(path):

@@ -97,7 +97,7 @@ def as_flags(message):
 
     # A name with an underscore is an option anywhere, another only before a value or a bound.
     message = re.sub(rf"(?<![\w-])({long})\b( = true| = |)", flag, message)
-    return re.sub(rf"(?<![\w-])({plain})\b( = |(?= must| is '| \*))", flag, message)
+    return re.sub(rf"(?<![\w-])({plain})\b( = true| = |(?= must| is '| \*))", flag, message)
 
 
 def check_error(kinjo, flags, expect, output):

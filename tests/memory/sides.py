@@ -1,6 +1,7 @@
 """The sides that the memory tests join, made once by pylance and kept in a folder of the build.
 
-Vectors are drawn around cluster centres, so that partitions differ in size as those of real data do.
+Vectors are drawn around cluster centres, so that partitions differ in size as those of real data
+do.
 """
 
 import shutil
@@ -34,8 +35,8 @@ def wide_columns(first, count):
     numbers = {f"n{i}": pa.array(random.normal(size=count)) for i in range(40)}
     lengths = random.integers(0, 4096, size=count)
     lengths[::5000] = 4 << 20
-    letters = pa.array(["abcdefgh"[i % 8] * int(n) for i, n in enumerate(lengths)], pa.large_string())
-    return numbers | {"text": letters}
+    texts = ["abcdefgh"[i % 8] * int(length) for i, length in enumerate(lengths)]
+    return numbers | {"text": pa.array(texts, pa.large_string())}
 
 
 def batches(rows, dim, seed, wide=False):
@@ -60,7 +61,8 @@ def make_left(folder, rows, dim, texts=False):
     part = path.with_suffix(".part")
     writer = None
     for number, matrix in enumerate(vectors(rows, dim, seed=rows)):
-        arrays = {"q": pa.array(np.arange(len(matrix)) + number * BATCH_ROWS), "vec": column(matrix)}
+        numbers = np.arange(len(matrix)) + number * BATCH_ROWS
+        arrays = {"q": pa.array(numbers), "vec": column(matrix)}
         if texts:
             arrays["note"] = pa.array(["note " * (1 + i % 800) for i in range(len(matrix))])
         table = pa.table(arrays)

@@ -42,8 +42,13 @@ class RandomIndexFiles final : public format::IndexFiles {
   const format::IvfModel& ivf() const override { return ivf_; }
   const format::QuantizerModel& quantizer() const override { return quantizer_; }
   uint32_t dim() const override { return static_cast<uint32_t>(recipe_.dim); }
-  arrow::Result<format::PartitionRows> ReadPartition(uint64_t partition) override {
-    return partitions_[partition];
+  arrow::Result<format::PartitionRows> ReadRowIds(uint64_t partition) override {
+    return format::PartitionRows{.num_rows = partitions_[partition].num_rows,
+                                 .row_ids = partitions_[partition].row_ids};
+  }
+  arrow::Status ReadCodes(uint64_t partition, format::PartitionRows* rows) override {
+    *rows = partitions_[partition];
+    return arrow::Status::OK();
   }
   arrow::Result<format::PartitionGraph> ReadGraph(uint64_t partition) override {
     return graphs_[partition];

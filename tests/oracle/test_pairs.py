@@ -277,3 +277,28 @@ def test_two_tables_are_no_self_join(kinjo, tmp_path, flags, message):
     done = kinjo("join", "--left", tmp_path / "a.parquet", "--right", tmp_path / "b.parquet",
                  *flags, exit_code=1)
     assert message in done.stderr and "two tables" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["stable_ids", "deltas", "deletes", "frag_reuse", "flat_hamming",
+                                  "hnsw_sq"])
+def test_pairs_are_of_the_lists_that_the_search_gives(joined, golden, name):
+    """Odd datasets (moved and deleted rows, segments, graphs): whatever the search finds, which
+    pairs come out of it is as defined."""
+    path = golden / f"{name}.lance"
+    ids = lance.dataset(str(path)).to_table(columns=["id"])["id"].to_pylist()
+    row_of = {value: row for row, value in enumerate(ids)}
+    flags = ("-k", 4, "--left-select", "", "--right-select", "id", "--with-query-index")
+
+    def rows_of(*more):
+        table, _ = joined(path, path, *flags, *more)
+        columns = (table[column].to_pylist() for column in ("_query_index", "id", "_distance"))
+        return [(row, row_of[other], distance) for row, other, distance in zip(*columns)]
+
+    matches = rows_of("--exclude-self")
+    has = [set() for _ in ids]
+    for row, other, _ in matches:
+        has[row].add(other)
+    assert rows_of("--unordered-pairs") == [
+        match for match in matches if match[0] < match[1] or match[0] not in has[match[1]]]
+    assert rows_of("--mutual", "--exclude-self") == [
+        match for match in matches if match[0] in has[match[1]]]

@@ -101,3 +101,15 @@ def test_the_exact_path_is_one_point(kinjo, sides):
     curve = tune(kinjo, sides, "IVF_PQ", "--index", "never")
     [point] = curve["points"]
     assert curve["path"] == "exact" and point["recall"] == point["recall_low"] == 1
+
+
+def test_a_self_join_is_tuned_without_the_rows_themselves(kinjo, sides):
+    right = sides / "IVF_PQ.lance"
+    done = kinjo(
+        "tune", "--left", right, "--right", right, "-k", 1, "--exclude-self", "--by", "group",
+        "--json",
+    )  # fmt: skip
+    points = json.loads(done.stdout)["points"]
+    # Rows that find themselves would all be met in the nearest partition.
+    assert points[0]["nprobes"] == 1 and points[0]["recall"] < 0.9
+    assert points[-1]["recall"] > 0.9
