@@ -114,8 +114,9 @@ void RowBlock::FillByGroup(const FilterSpace& space, ExactRows rows,
     }
     row_of_slot_.push_back(static_cast<uint32_t>(i));
   }
-  std::stable_sort(row_of_slot_.begin(), row_of_slot_.end(),
-                   [&](uint32_t a, uint32_t b) { return group[a] < group[b]; });
+  std::sort(row_of_slot_.begin(), row_of_slot_.end(), [&](uint32_t a, uint32_t b) {
+    return std::pair(group[a], a) < std::pair(group[b], b);
+  });
   for (const uint32_t row : row_of_slot_) {
     addresses_.push_back(addresses[row]);
     group_of_slot_.push_back(group[row]);

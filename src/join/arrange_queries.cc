@@ -113,8 +113,8 @@ ArrangedQueries ArrangeQueries(exec::QueryRows queries, const std::vector<RowIde
     const RowIdentity identity = IdentityOf(identities, i);
     return std::pair(PartOf(identity, eligible), identity.group);
   };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int32_t a, int32_t b) { return place(a) < place(b); });
+  std::sort(order.begin(), order.end(),
+            [&](int32_t a, int32_t b) { return std::pair(place(a), a) < std::pair(place(b), b); });
   const auto begin_of = [&](Part part) {
     return std::partition_point(order.begin(), order.end(),
                                 [&](int32_t i) { return place(i).first < part; });
