@@ -55,7 +55,6 @@ MORE = [
     ["--distance-range", "nan,1"],
     ["--threads", "5000"],
     ["--recall", "0.9", "--nprobes", "3"],
-    ["--recall", "0.9", "--by", "word"],
     ["--recall", "0.9", "--mutual"],
     ["--exclude-self=nothing"],
     ["--exclude-self"],

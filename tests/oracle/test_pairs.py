@@ -268,8 +268,8 @@ def test_threads_and_memory_do_not_show(kinjo, tmp_path, flags):
 
 
 @pytest.mark.parametrize(("flags", "message"), [
-    (("--unordered-pairs",), "unordered_pairs = true needs a self-join"),
-    (("--clusters", "--distance-range=,1"), "clusters = true needs a self-join"),
+    (("--unordered-pairs",), "--unordered-pairs needs a self-join"),
+    (("--clusters", "--distance-range=,1"), "--clusters needs a self-join"),
 ])
 def test_two_tables_are_no_self_join(kinjo, tmp_path, flags, message):
     for name in ("a", "b"):
