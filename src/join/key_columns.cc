@@ -17,14 +17,14 @@ namespace kinjo::join {
 
 namespace {
 
-const arrow::DataType& ValueType(const arrow::DataType& type) {
-  if (type.id() != arrow::Type::DICTIONARY) return type;
-  return *static_cast<const arrow::DictionaryType&>(type).value_type();
+const arrow::DataType* ValueType(const arrow::DataType* type) {
+  if (type->id() != arrow::Type::DICTIONARY) return type;
+  return static_cast<const arrow::DictionaryType*>(type)->value_type().get();
 }
 
 /// What two columns must share to be compared; "" for types whose values can't be keys.
 std::string KindOf(const arrow::DataType& given) {
-  const arrow::DataType& type = ValueType(given);
+  const arrow::DataType& type = *ValueType(&given);
   if (arrow::is_integer(type.id())) return "an integer";
   if (arrow::is_floating(type.id())) return "a float";
   if (arrow::is_decimal(type.id())) return "a decimal";
