@@ -58,14 +58,17 @@ std::string CapsOf(const Flags& flags) {
 }
 
 // What a recall target came to, if there was one.
-std::string RecallRemark(const RunWords& words, const kinjo_join_report& report) {
+std::string RecallRemark(const RunWords& words, const kinjo_join_report& report,
+                         const Flags& flags) {
   if (std::isnan(report.recall)) return "";
   std::string text = "; recall " + Fraction(report.recall);
   if (report.recall_measured_rows == 0) return text + ", every row was scored";
   text += " (" + Fraction(report.recall_low) + " to " + Fraction(report.recall_high) + ", from " +
           CountedLeft(words, static_cast<uint64_t>(report.recall_measured_rows)) + ") with " +
           SettingsText(report.chosen_nprobes, report.chosen_refine_factor, report.chosen_ef);
-  return text + ", chosen in " + Duration(report.recall_choosing_s);
+  text += ", chosen in " + Duration(report.recall_choosing_s);
+  return flags.recall && report.recall_high < *flags.recall ? text + ": the target was missed"
+                                                            : text;
 }
 
 // The rows that make a reader wonder, if there are any.
@@ -123,7 +126,7 @@ std::string Summary(const RunWords& words, const kinjo_join_report& report, cons
   if (report.measured_memory_bytes >= 0) {
     text += ", memory +" + Size(static_cast<uint64_t>(report.measured_memory_bytes));
   }
-  return text + RecallRemark(words, report) + Remarks(words, report, flags);
+  return text + RecallRemark(words, report, flags) + Remarks(words, report, flags);
 }
 
 // Tells how the run went, in the form that was asked for.

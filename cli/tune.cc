@@ -51,7 +51,10 @@ std::string CurveTable(const DescribedCurve& curve) {
     cells.push_back(Count(static_cast<uint64_t>(point.queries_per_s)));
     cells.push_back(Size(point.bytes_read));
     cells.push_back(Count(point.partitions_read));
-    cells.push_back(point.pick ? "<- for " + Fraction(curve.target) : "");
+    const bool reaches = point.recall >= curve.target;
+    cells.push_back(!point.pick ? ""
+                    : reaches   ? "<- for " + Fraction(curve.target)
+                                : "<- the most; " + Fraction(curve.target) + " is not reached");
     table.Add(std::move(cells));
   }
   return table.Text();
@@ -64,8 +67,9 @@ std::string CurveText(const DescribedCurve& curve) {
   } else {
     text += ", through index " + curve.index_name + " (" + curve.index_type + ")";
   }
-  return text + ", measured on " + Counted(curve.measured_rows, "left row") + "\n\n" +
-         CurveTable(curve);
+  text += ", measured on " + Counted(curve.measured_rows, "left row");
+  if (curve.measured_rows == 0) text += ": none has a neighbour to find";
+  return text + "\n\n" + CurveTable(curve);
 }
 
 Result<void> WriteText(const std::string& path, const std::string& text) {

@@ -17,10 +17,13 @@ void Grow(size_t values, index::QueryBlock* block) {
 }
 
 void CopyTo(index::QueryBlock* all, size_t first_value, const index::QueryBlock& part) {
-  const auto at = static_cast<std::ptrdiff_t>(first_value);
-  std::copy(part.values.begin(), part.values.end(), all->values.begin() + at);
-  std::copy(part.coded.begin(), part.coded.end(), all->coded.begin() + at);
-  std::copy(part.bytes.begin(), part.bytes.end(), all->bytes.begin() + at);
+  const auto copy = [&](const auto& from, auto* to) {
+    if (from.empty()) return;  // so is `to`
+    std::copy(from.begin(), from.end(), to->begin() + static_cast<std::ptrdiff_t>(first_value));
+  };
+  copy(part.values, &all->values);
+  copy(part.coded, &all->coded);
+  copy(part.bytes, &all->bytes);
 }
 
 }  // namespace

@@ -138,7 +138,9 @@ void PartitionRanker<T>::RankTile(const QueryBlock& queries, int64_t begin, int6
                         scratch->scores.data(), stride);
   }
   for (int64_t i = 0; i < count; ++i) {
-    PickCandidates(scratch->scores.data() + i * stride, scratch->norms2[i], limit, scratch);
+    // Where all are wanted nothing was scored.
+    const float* scores = limit < num_partitions_ ? scratch->scores.data() + i * stride : nullptr;
+    PickCandidates(scores, scratch->norms2[i], limit, scratch);
     Order(queries.ranked_query(begin + i), limit, scratch, out + i);
   }
 }

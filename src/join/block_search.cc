@@ -70,7 +70,8 @@ arrow::Status BlockSearch::SearchQueries(const LeftBlock& block,
     heaps_tell_rows_ = false;  // the same once more
     return arrow::Status::OK();
   }
-  candidates_.Reset(queries.num_queries, plan_.candidates, plan_.range, &block.eligibility);
+  candidates_.Reset(queries.num_queries, plan_.candidates, plan_.candidate_range(),
+                    &block.eligibility);
   ARROW_RETURN_NOT_OK(prober_->Probe(queries, plan_.options.k, &candidates_));
   met_in_index_ = &prober_->met();
   ARROW_RETURN_NOT_OK(refiner_.Refine(queries, &candidates_, &heaps_));

@@ -173,7 +173,8 @@ arrow::Status MultivectorSearch::Search(const exec::QueryLists& lists, exec::Nei
   if (!plan_.uses_index()) return exact_.Scan(lists, std::nullopt, heaps, on_rows);
   met_.assign(static_cast<size_t>(lists.num_lists()), {});
   if (!plan_.refines) return Estimate(lists, heaps);
-  candidates_.Reset(lists.num_lists(), plan_.candidates, plan_.range, heaps->eligibility());
+  candidates_.Reset(lists.num_lists(), plan_.candidates, plan_.candidate_range(),
+                    heaps->eligibility());
   ARROW_RETURN_NOT_OK(Estimate(lists, &candidates_));
   ARROW_RETURN_NOT_OK(refiner_.Refine(lists, &candidates_, heaps));
   if (!plan_.scans_unindexed()) return arrow::Status::OK();

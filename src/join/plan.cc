@@ -301,13 +301,14 @@ arrow::Result<std::shared_ptr<const JoinPlan>> MakePlan(std::shared_ptr<tabular:
   plan->ef = options.ef.value_or(std::max(kDefaultEf, beam + beam / 2));
   ARROW_ASSIGN_OR_RAISE(plan->filter, MakeRightFilter(plan->right.get(), options, plan->threads));
   ARROW_ASSIGN_OR_RAISE(plan->dim, FindWidth(*plan));
-  ARROW_RETURN_NOT_OK(PlanMemoryAgain(plan.get()));
-  if (options.recall.has_value() && plan->uses_index()) {
-    // Whatever will be chosen has to fit.
-    JoinPlan widest = *plan;
-    ARROW_RETURN_NOT_OK(ApplySettings(WidestSettings(widest), &widest));
-    plan->memory = widest.memory;
+  if (!options.recall.has_value() || !plan->uses_index()) {
+    ARROW_RETURN_NOT_OK(PlanMemoryAgain(plan.get()));
+    return plan;
   }
+  // Whatever will be chosen has to fit.
+  JoinPlan widest = *plan;
+  ARROW_RETURN_NOT_OK(ApplySettings(WidestSettings(widest), &widest));
+  plan->memory = widest.memory;
   return plan;
 }
 

@@ -61,6 +61,11 @@ struct JoinPlan {
   /// The right rows that match are searched for their own nearest left rows.
   bool searches_reverse() const { return options.mutual && !self_join; }
   kernels::Metric metric() const { return choice.metric; }
+  /// What the distances of candidates are held to. Where true ones follow, the upper end is for
+  /// those: an estimate beyond it says little, and the candidates are the nearest anyway.
+  exec::DistanceRange candidate_range() const {
+    return refines ? exec::DistanceRange{.lower = range.lower} : range;
+  }
   bool uses_index() const { return choice.index.has_value(); }
   /// The right rows are lists of vectors, and the left ones are searched as such.
   bool multivector() const { return right_vector.multivector; }

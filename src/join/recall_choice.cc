@@ -153,7 +153,9 @@ std::vector<int64_t> SettingsSearch::Factors(bool wide) const {
   if (plan_.options.refine_factor.has_value()) return {*plan_.options.refine_factor};
   if (HasExactCodes(plan_)) return {0};
   const int64_t widest = WidestFactor(plan_);
-  return RefineSteps(0, wide ? widest : std::min(widest, kNarrowFactor));
+  // An unrefined answer is held to a range by its estimates, which the curve doesn't know.
+  const int64_t least = plan_.options.distance_range.has_value() ? 1 : 0;
+  return RefineSteps(least, wide ? widest : std::min(widest, kNarrowFactor));
 }
 
 bool SettingsSearch::Reaches(const std::vector<double>& recalls, double target) const {
@@ -249,8 +251,10 @@ arrow::Result<ProbeCurve> SettingsSearch::Curve(const ProbeSettings& widest) {
   const int64_t nodes_before = counters_.batch.index_comparisons.load();
   const exec::QueryRows& queries = sample_.rows.choosing_block.queries;
   exec::NeighborHeaps heaps;
+  const bool refines = widest.refine_factor > 0;
   heaps.Reset(queries.num_queries, plan_.options.k * std::max<int64_t>(widest.refine_factor, 1),
-              plan_.range, &sample_.rows.choosing_block.eligibility);
+              refines ? exec::DistanceRange{.lower = plan_.range.lower} : plan_.range,
+              &sample_.rows.choosing_block.eligibility);
   ARROW_RETURN_NOT_OK(prober_->Probe(queries, plan_.options.k, &heaps));
   std::vector<std::vector<uint64_t>> found(truths_.size());
   for (size_t q = 0; q < found.size(); ++q) {

@@ -21,7 +21,8 @@ struct Moments {
 Moments MomentsOf(std::span<const double> values) {
   const auto count = static_cast<double>(values.size());
   Moments moments;
-  for (const double value : values) moments.mean += value / count;
+  for (const double value : values) moments.mean += value;
+  moments.mean /= count;  // of ones exactly 1
   if (values.size() < 2) return moments;
   for (const double value : values) {
     moments.variance += (value - moments.mean) * (value - moments.mean) / (count - 1);

@@ -261,13 +261,18 @@ std::vector<NaiveMatch> NaiveJoin(const Numbers& left, const NaiveRight& right,
         options, options.k);
   }
   const int64_t candidates = options.k * options.refine_factor.value_or(1);
-  const Matches found = Search(left, right, options).Run(candidates);
   bool has_unindexed = false;
   for (const NaiveRow& row : right.rows) {
     has_unindexed = has_unindexed || (row.live && !IsCovered(right, row));
   }
   const bool merges = has_unindexed && !options.fast_search;
-  if (!merges && !options.refine_factor.has_value()) return Best(found, options, options.k);
+  const bool refines = merges || options.refine_factor.has_value();
+  join::JoinOptions of_candidates = options;
+  if (refines && options.distance_range.has_value()) {
+    of_candidates.distance_range->second = std::numeric_limits<float>::infinity();
+  }
+  const Matches found = Search(left, right, of_candidates).Run(candidates);
+  if (!refines) return Best(found, options, options.k);
   Matches matches =
       merges ? scan([&](const NaiveRow& row) { return !IsCovered(right, row); }) : Matches();
   for (const NaiveMatch& match : found) {
