@@ -59,11 +59,14 @@ TEST(RecallEstimate, OfAFinitePopulationIsNarrowerAndInTheEndExact) {
 }
 
 TEST(RecallEstimate, DoesNotCallASampleWithoutMissesCertain) {
-  const std::vector<double> perfect(256, 1.0);
-  const RecallEstimate got = EstimateRecall(perfect, 10'000);
-  EXPECT_EQ(got.recall, 1);
-  EXPECT_EQ(got.high, 1);
-  EXPECT_LT(got.low, 0.99);
+  // Of sizes too by which one can't be divided and multiplied again.
+  for (const size_t rows : {49, 107, 156, 256}) {
+    const std::vector<double> perfect(rows, 1.0);
+    const RecallEstimate got = EstimateRecall(perfect, 10'000);
+    EXPECT_EQ(got.recall, 1) << rows;
+    EXPECT_EQ(got.high, 1) << rows;
+    EXPECT_LT(got.low, 0.99) << rows;
+  }
   EXPECT_EQ(EstimateRecall({}, 10).low, 0);
 }
 

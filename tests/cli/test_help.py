@@ -72,7 +72,8 @@ def test_info_tells_the_instruction_sets_also_when_another_is_named(kinjo):
 
 
 @pytest.mark.parametrize("flags", [[], ["-k", 700, "--refine-factor", 3], ["--index", "never"],
-                                   ["--threads", 1, "--where", "id > 4"]], ids=str)
+                                   ["--threads", 1, "--where", "id > 4"],
+                                   ["--threads", 1, "--recall", 0.9]], ids=str)
 def test_the_smallest_memory_limit_can_be_pasted(kinjo, sides, tmp_path, flags):
     output = tmp_path / "out.csv"
     done = kinjo("join", *sides, *flags, "--memory-limit", "10KB", "-o", output, exit_code=3)

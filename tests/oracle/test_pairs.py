@@ -302,3 +302,22 @@ def test_pairs_are_of_the_lists_that_the_search_gives(joined, golden, name):
         match for match in matches if match[0] < match[1] or match[0] not in has[match[1]]]
     assert rows_of("--mutual", "--exclude-self") == [
         match for match in matches if match[0] in has[match[1]]]
+
+
+@pytest.mark.parametrize("refine", [["--refine-factor", "20"], []], ids=["refine", "unindexed"])
+def test_near_copies_are_found_through_codes_that_blur_them(kinjo, tmp_path, refine):
+    """A range holds for true distances where they are known: what a code makes of two equal rows
+    lies far beyond it."""
+    vectors = np.random.default_rng(9).normal(size=(600, 16)).astype(np.float32)
+    table = table_of(np.concatenate([vectors, vectors]))
+    path = str(tmp_path / "copies.lance")
+    lance.write_dataset(table, path).create_index(
+        "vec", "IVF_PQ", num_partitions=4, num_sub_vectors=2)
+    if not refine:  # rows without index are merged, so all candidates are scored again
+        lance.write_dataset(table_of(vectors[:1], np.array([1200])), path, mode="append")
+    out = tmp_path / "out.parquet"
+    kinjo("join", "--left", path, "--right", path, "-k", 200, "--clusters", "--distance-range",
+          ",0.001", "--nprobes", "4", *refine, "-o", out)
+    found = pq.read_table(out, columns=["id", "_cluster"]).to_pydict()
+    assert dict(zip(found["id"], found["_cluster"])) == {
+        row: row % 600 for row in found["id"]}
