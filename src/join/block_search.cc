@@ -21,9 +21,7 @@ BlockSearch::BlockSearch(const JoinPlan& plan, const EligibleRows* eligible, bas
       exact_(plan, pool, cancel_, counters),
       scored_(scored_plan_, pool, cancel_, counters),
       refiner_(plan, pool, cancel_, counters) {
-  scored_plan_.choice.index.reset();
-  scored_plan_.refines = false;
-  scored_plan_.candidates = plan.options.k;
+  scored_plan_.LeaveIndex();
   if (plan.multivector()) {
     multivector_.emplace(plan, pool, cancel_, counters);
   } else if (plan.uses_index()) {

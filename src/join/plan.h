@@ -63,8 +63,15 @@ struct JoinPlan {
   kernels::Metric metric() const { return choice.metric; }
   /// What the distances of candidates are held to. Where true ones follow, the upper end is for
   /// those: an estimate beyond it says little, and the candidates are the nearest anyway.
-  exec::DistanceRange candidate_range() const {
-    return refines ? exec::DistanceRange{.lower = range.lower} : range;
+  exec::DistanceRange candidate_range() const { return candidate_range(refines); }
+  exec::DistanceRange candidate_range(bool scored_again) const {
+    return scored_again ? exec::DistanceRange{.lower = range.lower} : range;
+  }
+  /// Takes the exact path from here on.
+  void LeaveIndex() {
+    choice.index.reset();
+    refines = false;
+    candidates = options.k;
   }
   bool uses_index() const { return choice.index.has_value(); }
   /// The right rows are lists of vectors, and the left ones are searched as such.

@@ -105,9 +105,7 @@ arrow::Result<AnsweredSample> AnswerSample(LeftSample rows, const JoinPlan& plan
                                            const base::CancelToken& cancel) {
   JoinPlan exact = plan;
   if (plan.options.fast_search && plan.rows == nullptr) exact.rows = CoveredRows(plan);
-  exact.choice.index.reset();
-  exact.refines = false;
-  exact.candidates = plan.options.k;
+  exact.LeaveIndex();
   RunCounters counters;
   BlockSearch search(exact, eligible, pool, cancel, &counters);
   AnsweredSample sample{.rows = std::move(rows), .exact = {}};
@@ -251,9 +249,8 @@ arrow::Result<ProbeCurve> SettingsSearch::Curve(const ProbeSettings& widest) {
   const int64_t nodes_before = counters_.batch.index_comparisons.load();
   const exec::QueryRows& queries = sample_.rows.choosing_block.queries;
   exec::NeighborHeaps heaps;
-  const bool refines = widest.refine_factor > 0;
   heaps.Reset(queries.num_queries, plan_.options.k * std::max<int64_t>(widest.refine_factor, 1),
-              refines ? exec::DistanceRange{.lower = plan_.range.lower} : plan_.range,
+              plan_.candidate_range(widest.refine_factor > 0),
               &sample_.rows.choosing_block.eligibility);
   ARROW_RETURN_NOT_OK(prober_->Probe(queries, plan_.options.k, &heaps));
   std::vector<std::vector<uint64_t>> found(truths_.size());

@@ -114,9 +114,7 @@ arrow::Status ApplyRightFilter(base::ThreadPool* pool, const base::CancelToken& 
     plan->rows = std::make_shared<const dataset::RowMask>(IndexedRows(*plan, *plan->rows));
   }
   if (!NeedsNoSearch(*plan, static_cast<int64_t>(plan->rows->count()))) return arrow::Status::OK();
-  plan->choice.index.reset();
-  plan->refines = false;
-  plan->candidates = plan->options.k;
+  plan->LeaveIndex();
   counters->scored_all_passing.store(true);
   return arrow::Status::OK();
 }
