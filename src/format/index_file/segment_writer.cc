@@ -1,6 +1,6 @@
 #include "format/index_file/segment_writer.h"
 
-#include <algorithm>
+#include <limits>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -10,7 +10,6 @@
 #include "arrow/record_batch.h"
 #include "arrow/type.h"
 #include "format/file/file_writer.h"
-#include "format/index_file/code_layout.h"
 #include "format/index_file/column_names.h"
 #include "format/index_file/index_metadata.h"
 #include "format/proto/index_messages.h"
@@ -179,7 +178,6 @@ class SegmentWriterImpl final : public SegmentWriter {
   arrow::Result<WrittenSegment> Finish() override;
 
  private:
-  arrow::Result<std::shared_ptr<arrow::Buffer>> LayOut(const PartitionRows& rows) const;
   arrow::Status WriteBatch(FileWriter* writer, const Schema& schema,
                            const arrow::ArrayVector& columns);
   arrow::Status WriteGraph(const PartitionToWrite& partition);
@@ -200,19 +198,6 @@ class SegmentWriterImpl final : public SegmentWriter {
   std::vector<GraphMetadata> graphs_;
 };
 
-// Codes as the column has them.
-arrow::Result<std::shared_ptr<arrow::Buffer>> SegmentWriterImpl::LayOut(
-    const PartitionRows& rows) const {
-  const bool pq = std::holds_alternative<PqCodebook>(model_.quantizer);
-  if (!pq && !std::holds_alternative<RqModel>(model_.quantizer)) return rows.codes;
-  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> laid_out,
-                        arrow::AllocateBuffer(rows.codes->size()));
-  const auto row_bytes = pq ? uint64_t{rows.code_bytes} : model_.centroids.cols / 8;
-  (pq ? TransposeCodes : PackSigns)(rows.codes->data(), rows.num_rows, row_bytes,
-                                    laid_out->mutable_data());
-  return laid_out;
-}
-
 arrow::Status SegmentWriterImpl::WriteBatch(FileWriter* writer, const Schema& schema,
                                             const arrow::ArrayVector& columns) {
   arrow::FieldVector fields;
@@ -225,42 +210,33 @@ arrow::Status SegmentWriterImpl::WriteBatch(FileWriter* writer, const Schema& sc
 }
 
 arrow::Status SegmentWriterImpl::WritePartition(const PartitionToWrite& partition) {
-  const PartitionRows& rows = partition.rows;
+  const uint64_t num_rows = partition.num_rows;
   if (lengths_.size() == model_.centroids.rows) {
     return base::Internal("An index of ", lengths_.size(), " partitions gets another one");
   }
-  if (rows.num_rows > std::numeric_limits<uint32_t>::max()) {
-    return base::NotSupported("Partition ", lengths_.size(), " of the index would have ",
-                              rows.num_rows, " rows; at most 4294967295 can be stored");
+  if (num_rows > std::numeric_limits<int32_t>::max()) {
+    return base::NotSupported("Partition ", lengths_.size(), " of the index would have ", num_rows,
+                              " rows; at most 2147483647 are stored: make more partitions");
   }
-  lengths_.push_back(static_cast<uint32_t>(rows.num_rows));
+  lengths_.push_back(static_cast<uint32_t>(num_rows));
   if (model_.kind.has_graph) ARROW_RETURN_NOT_OK(WriteGraph(partition));
-  if (rows.num_rows == 0) return arrow::Status::OK();
-  ARROW_ASSIGN_OR_RAISE(const auto codes, LayOut(rows));
-  const auto* rq = std::get_if<RqModel>(&model_.quantizer);
-  const bool several_bits = rq != nullptr && rq->ex_bits() > 0;
-  const auto& add = several_bits ? partition.sign_add_factors : rows.add_factors;
-  const auto& scale = several_bits ? partition.sign_scale_factors : rows.scale_factors;
-  const std::shared_ptr<arrow::Buffer> buffers[] = {rows.row_ids,
-                                                    codes,
-                                                    add,
-                                                    scale,
-                                                    partition.error_factors,
-                                                    rows.ex_codes,
-                                                    rows.add_factors,
-                                                    rows.scale_factors};
-  arrow::ArrayVector columns;
-  for (size_t i = 0; i < auxiliary_schema_.fields.size(); ++i) {
-    ARROW_ASSIGN_OR_RAISE(const auto type, ToArrowType(auxiliary_schema_.fields[i]));
+  if (num_rows == 0) return arrow::Status::OK();
+  if (partition.columns.size() + 1 != auxiliary_schema_.fields.size()) {
+    return base::Internal("A partition of ", partition.columns.size(), " columns for an index of ",
+                          auxiliary_schema_.fields.size() - 1);
+  }
+  arrow::ArrayVector columns = {Numbers(arrow::uint64(), num_rows, partition.row_ids)};
+  for (size_t i = 0; i < partition.columns.size(); ++i) {
+    ARROW_ASSIGN_OR_RAISE(const auto type, ToArrowType(auxiliary_schema_.fields[i + 1]));
     if (type->id() != arrow::Type::FIXED_SIZE_LIST) {
-      columns.push_back(Numbers(type, rows.num_rows, buffers[i]));
+      columns.push_back(Numbers(type, num_rows, partition.columns[i]));
       continue;
     }
     const auto& list = static_cast<const arrow::FixedSizeListType&>(*type);
     columns.push_back(std::make_shared<arrow::FixedSizeListArray>(
-        type, static_cast<int64_t>(rows.num_rows),
-        Numbers(list.value_type(), rows.num_rows * static_cast<uint64_t>(list.list_size()),
-                buffers[i])));
+        type, static_cast<int64_t>(num_rows),
+        Numbers(list.value_type(), num_rows * static_cast<uint64_t>(list.list_size()),
+                partition.columns[i])));
   }
   return WriteBatch(auxiliary_.get(), auxiliary_schema_, columns);
 }
@@ -287,7 +263,7 @@ arrow::Status SegmentWriterImpl::WriteLevel(const GraphLevel& level, uint32_t nu
 arrow::Status SegmentWriterImpl::WriteGraph(const PartitionToWrite& partition) {
   GraphMetadata shape;
   uint32_t graph_rows = 0;
-  if (partition.rows.num_rows > 0) {
+  if (partition.num_rows > 0) {
     const PartitionGraph& graph = *partition.graph;
     shape = {.entry_point = graph.entry_point,
              .max_connections = model_.graphs.m,

@@ -22,8 +22,8 @@ struct GraphParams {
   uint32_t max_level = 0;
 };
 
-/// What a segment says beside its rows. A rotation of RQ must be fast; codes of PQ and sign bits of
-/// RQ are stored transposed and packed whatever the models here say.
+/// What a segment says beside its rows. A rotation of RQ must be fast. Codes of PQ are transposed
+/// and sign bits of RQ packed, whatever the models here say.
 struct SegmentModel {
   IndexKind kind;
   std::string distance_type;  ///< "l2", "cosine", "dot", "hamming"
@@ -36,14 +36,14 @@ struct SegmentModel {
 /// "IVF_PQ", "IVF_HNSW_SQ", ...
 std::string IndexTypeName(IndexKind kind);
 
-/// The rows of one partition. `rows.codes` are row after row, for every quantizer, as are ex_codes
-/// in their blocks; the writer lays them out.
+/// The rows of one partition, laid out as the file has them.
 struct PartitionToWrite {
-  PartitionRows rows;
-  // RQ of several bits only: the factors of the sign bits alone, num_rows floats.
-  std::shared_ptr<arrow::Buffer> sign_add_factors;
-  std::shared_ptr<arrow::Buffer> sign_scale_factors;
-  std::shared_ptr<arrow::Buffer> error_factors;  ///< RQ only: num_rows floats
+  uint64_t num_rows = 0;
+  std::shared_ptr<arrow::Buffer> row_ids;  ///< num_rows uint64
+  /// The other columns of auxiliary.idx, in their order: codes of PQ transposed, sign bits of RQ
+  /// packed. FLAT, PQ, SQ: the codes. RQ: sign bits, add, scale and error factors (float); of
+  /// several bits also ex codes and the add and scale factors of all bits.
+  std::vector<std::shared_ptr<arrow::Buffer>> columns;
   // kind.has_graph only: the graph over the rows, and of each level how far its neighbours are.
   const PartitionGraph* graph = nullptr;
   const std::vector<std::vector<float>>* distances = nullptr;
