@@ -20,7 +20,7 @@ namespace kinjo::dataset {
 
 /// What a build may use, and who watches it.
 struct IndexBuildOptions {
-  std::optional<int> threads;                 ///< nothing = all that the process may use
+  std::optional<int64_t> threads;             ///< nothing = all that the process may use
   std::optional<int64_t> memory_limit_bytes;  ///< nothing = DefaultMemoryLimitBytes()
   base::CancelToken cancel;
   base::ProgressCallback progress;  ///< rows count as parts of the whole work; may be empty
@@ -59,9 +59,10 @@ struct CreatedIndex {
   BuiltSegment built;
 };
 
-/// Builds an index over all fragments of the latest version and commits it. `name`: "" = that of
-/// the column and "_idx". An index of that name is replaced or, unless `replace`, `invalid`.
-arrow::Result<CreatedIndex> CreateIndex(const std::string& uri, const std::string& column,
+/// Builds an index over all fragments of `dataset`, which was opened at its latest version, and
+/// commits it. `name`: "" = that of the column and "_idx". An index of that name is replaced or,
+/// unless `replace`, `invalid`.
+arrow::Result<CreatedIndex> CreateIndex(std::shared_ptr<Dataset> dataset, const std::string& column,
                                         const std::string& name, bool replace,
                                         const IndexParams& params,
                                         const IndexBuildOptions& options);

@@ -212,4 +212,19 @@ arrow::Result<VectorPass> VectorSource::ReadSample(int64_t count, uint64_t seed,
   return Read(BatchRows(batch_bytes), std::make_shared<RowMask>(std::move(mask)));
 }
 
+arrow::Result<std::string> OnlyVectorColumn(const Dataset& dataset) {
+  std::vector<std::string> names;
+  for (const format::Field& field : dataset.schema().fields) {
+    const auto type = format::ToArrowType(field);
+    IndexedVectors column;
+    if (type.ok() && DescribeColumn(**type, &column).ok()) names.push_back(field.name);
+  }
+  if (names.size() == 1) return names.front();
+  if (names.empty()) return base::Invalid(dataset.uri(), " has no column of vectors");
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+  return base::Invalid(dataset.uri(),
+                       " has several columns of vectors; name one as column: ", list);
+}
+
 }  // namespace kinjo::dataset

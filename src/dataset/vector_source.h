@@ -73,4 +73,8 @@ class VectorSource {
   double vectors_a_row_ = 1;
 };
 
+/// The one column that VectorSource::Make takes; `invalid` with their names where there are several
+/// or none.
+arrow::Result<std::string> OnlyVectorColumn(const Dataset& dataset);
+
 }  // namespace kinjo::dataset
