@@ -184,6 +184,10 @@ WireWriter EncodeRowIds(std::span<const uint64_t> ids) {
   return message;
 }
 
+WireWriter EncodeRowIdRange(uint64_t first_id, uint64_t count) {
+  return WireWriter().Message(1, EncodeRange(first_id, first_id + count));
+}
+
 WireWriter EncodeRowVersions(std::span<const VersionRun> runs) {
   WireWriter message;
   uint64_t begin = 0;

@@ -24,6 +24,9 @@ WireWriter EncodeField(const Field& field);
 /// Segments of other kinds than kRange and kArray are never made.
 WireWriter EncodeRowIds(std::span<const uint64_t> ids);
 
+/// The same of the ids first_id, first_id + 1, ...
+WireWriter EncodeRowIdRange(uint64_t first_id, uint64_t count);
+
 /// A run of rows that have the same version.
 struct VersionRun {
   uint64_t rows = 0;
