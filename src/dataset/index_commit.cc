@@ -51,6 +51,10 @@ arrow::Status NoSuchIndex(const std::string& uri, const std::string& name,
                         list.empty() ? "it has none" : "it has " + list);
 }
 
+arrow::Status TakenName(const std::string& uri, const std::string& name) {
+  return base::Invalid(uri, " has an index '", name, "' already; replace it, or give another name");
+}
+
 arrow::Status CheckSegments(const SegmentCommit& commit) {
   ARROW_RETURN_NOT_OK(CheckName(commit.name));
   if (commit.segments.empty())
@@ -81,8 +85,7 @@ arrow::Result<std::vector<Entry>> RemovedEntries(const std::string& uri,
     if (commit.replaced.empty()) return there;
   }
   if (commit.existing == Existing::kRefuse) {
-    return base::Invalid(uri, " has an index '", commit.name,
-                         "' already; replace it, or give another name");
+    return TakenName(uri, commit.name);
   }
   std::vector<Entry> removed;
   for (Entry& entry : there) {
@@ -115,6 +118,16 @@ arrow::Result<uint64_t> CommitOperation(const io::Location& root, uint64_t read_
 }
 
 }  // namespace
+
+arrow::Status CheckIndexName(const std::string& uri, const std::string& name, Existing existing) {
+  ARROW_RETURN_NOT_OK(CheckName(name));
+  ARROW_ASSIGN_OR_RAISE(const io::Location root, io::ResolveUri(uri));
+  ARROW_ASSIGN_OR_RAISE(const TableVersion latest, ReadTableVersion(root));
+  if (existing != Existing::kRefuse || EntriesNamed(latest, name).empty()) {
+    return arrow::Status::OK();
+  }
+  return TakenName(uri, name);
+}
 
 arrow::Result<uint64_t> CommitSegments(const std::string& uri, const SegmentCommit& commit,
                                        const base::CancelToken& cancel) {

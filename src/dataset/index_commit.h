@@ -26,6 +26,9 @@ struct SegmentCommit {
   std::vector<std::string> replaced;  ///< UUIDs that go, with kKeep; each must still be there
 };
 
+/// Whether CommitSegments would take this name now.
+arrow::Status CheckIndexName(const std::string& uri, const std::string& name, Existing existing);
+
 /// Gives the new version. `conflict` when another writer changed the index or took fragments away
 /// since the segments were built.
 arrow::Result<uint64_t> CommitSegments(const std::string& uri, const SegmentCommit& commit,

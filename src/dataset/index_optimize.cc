@@ -7,8 +7,6 @@
 #include <utility>
 
 #include "dataset/index_commit.h"
-#include "dataset/segment_build.h"
-#include "dataset/vector_source.h"
 #include "format/index_file/index_files.h"
 
 namespace kinjo::dataset {
@@ -171,21 +169,21 @@ IndexParams Optimizer::ParamsOf(const format::IndexFiles& files) const {
 }
 
 arrow::Result<BuiltSegment> Optimizer::Build(const Plan& plan) const {
-  ARROW_ASSIGN_OR_RAISE(const VectorSource source,
-                        VectorSource::Make(dataset_, index_.column, plan.fragment_ids));
   const OpenedSegment& largest = Largest();
   IndexParams params = ParamsOf(*largest.files);
-  GivenModel given;
   if (options_.retrain) {
-    const double rows = static_cast<double>(std::max<uint64_t>(largest.stored_rows, 1));
-    const double growth = static_cast<double>(source.column().num_rows) / rows;
+    uint64_t rows = 0;
+    for (const FragmentInfo& fragment : dataset_->fragments()) rows += LiveRows(fragment);
+    const double growth =
+        static_cast<double>(rows) / static_cast<double>(std::max<uint64_t>(largest.live_rows, 1));
     params.num_partitions =
         std::max<int64_t>(1, std::llround(static_cast<double>(params.num_partitions) * growth));
   } else {
-    given = {.centroids = largest.files->ivf().centroids, .quantizer = largest.files->quantizer()};
+    params.centroids = largest.files->ivf().centroids;
+    const auto* pq = std::get_if<format::PqCodebook>(&largest.files->quantizer());
+    if (pq != nullptr) params.codebook = pq->codebook;
   }
-  ARROW_ASSIGN_OR_RAISE(const ResolvedParams resolved, ResolveIndexParams(params, source.column()));
-  return BuildSegmentFiles(*dataset_, source, resolved, given, options_.build);
+  return BuildSegment(dataset_, index_.column, plan.fragment_ids, params, options_.build);
 }
 
 arrow::Result<OptimizedIndex> Optimizer::Run() {
