@@ -64,12 +64,13 @@ arrow::Status ReadModel(const kinjo_index_options& given, const dataset::Indexed
   }
   if (given.codebook == nullptr) return arrow::Status::OK();
   ARROW_ASSIGN_OR_RAISE(const auto resolved, dataset::ResolveIndexParams(*params, column));
-  if (resolved.num_sub_vectors == 0) {
+  const auto& training = resolved.training;
+  if (training.num_sub_vectors == 0) {
     return kinjo::base::Invalid("a codebook is given, but only types with PQ have one");
   }
   ARROW_ASSIGN_OR_RAISE(params->codebook, CopyMatrix(given.codebook, column.element,
-                                                     resolved.num_sub_vectors << resolved.num_bits,
-                                                     column.dim / resolved.num_sub_vectors));
+                                                     training.num_sub_vectors << training.num_bits,
+                                                     column.dim / training.num_sub_vectors));
   return arrow::Status::OK();
 }
 

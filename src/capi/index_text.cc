@@ -23,9 +23,11 @@ void AddBuilt(const dataset::BuiltSegment& built, Json* json) {
   json->update({{"column", segment.column},
                 {"type", segment.type},
                 {"metric", segment.metric},
-                {"num_partitions", report.params.num_partitions},
-                {"num_sub_vectors", report.params.num_sub_vectors},
-                {"num_bits", report.params.num_bits},
+                {"num_partitions", report.params.training.num_partitions},
+                {"num_sub_vectors", report.params.training.num_sub_vectors},
+                {"num_bits", report.params.kind.quantizer == format::QuantizerKind::kFlat
+                                 ? 0
+                                 : report.params.training.num_bits},
                 {"choices", report.params.choices},
                 {"num_rows", segment.num_rows},
                 {"null_rows", report.left_out.null_rows},
@@ -114,7 +116,7 @@ arrow::Result<dataset::IndexSegment> ReadSegmentText(const std::string& text) {
   if (!read) {
     return base::Invalid("a text that stands for an index segment isn't one that a build gave");
   }
-  segment.details = arrow::util::base64_decode(details);
+  ARROW_ASSIGN_OR_RAISE(segment.details, arrow::util::base64_decode(details));
   return segment;
 }
 

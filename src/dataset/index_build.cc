@@ -156,7 +156,6 @@ class Builder {
                                format::SegmentWriter* writer);
   arrow::Result<index::BuiltGraph> BuildGraph(const format::PartitionRows& rows);
   format::SegmentModel ModelOfFiles() const;
-  index::TrainingOptions ToTraining() const;
 
   const Dataset& dataset_;
   const VectorSource& source_;
@@ -178,24 +177,10 @@ class Builder {
   IndexBuildReport report_;
 };
 
-index::TrainingOptions Builder::ToTraining() const {
-  index::TrainingOptions training;
-  training.index_type = format::IndexTypeName(params_.kind);
-  training.metric = params_.metric;
-  training.num_partitions = params_.num_partitions;
-  training.num_sub_vectors = params_.num_sub_vectors;
-  training.num_bits = static_cast<int>(params_.num_bits);
-  training.sample_rate = params_.sample_rate;
-  training.max_iterations = static_cast<int>(params_.max_iterations);
-  training.seed = params_.seed;
-  training.centroids = given_.centroids;
-  training.codebook = given_.codebook;
-  return training;
-}
-
 // The sample one vector after another; only such as the index holds.
 arrow::Status Builder::ReadSample(int64_t rows, std::vector<uint8_t>* sample) const {
-  ARROW_ASSIGN_OR_RAISE(VectorPass pass, source_.ReadSample(rows, params_.seed, batch_bytes_));
+  ARROW_ASSIGN_OR_RAISE(VectorPass pass,
+                        source_.ReadSample(rows, params_.training.seed, batch_bytes_));
   const auto row_bytes = static_cast<size_t>(column_.dim * format::ElementBytes(column_.element));
   const size_t bytes_max = static_cast<size_t>(rows) * row_bytes;
   sample->reserve(bytes_max);
@@ -206,7 +191,7 @@ arrow::Status Builder::ReadSample(int64_t rows, std::vector<uint8_t>* sample) co
     ARROW_ASSIGN_OR_RAISE(const bool more, pass.Next(&batch));
     if (!more) break;
     index::LeftOutRows left_out;
-    index::FindIndexedRows(batch.vectors, params_.metric, &kept, &left_out);
+    index::FindIndexedRows(batch.vectors, params_.training.metric, &kept, &left_out);
     for (const uint32_t i : kept) {
       if (sample->size() == bytes_max) break;
       const uint8_t* row = batch.vectors.row(i);
@@ -218,13 +203,13 @@ arrow::Status Builder::ReadSample(int64_t rows, std::vector<uint8_t>* sample) co
 
 arrow::Status Builder::Train() {
   const Clock::time_point start = Clock::now();
-  const index::TrainingOptions training = ToTraining();
+  const index::TrainingOptions& training = params_.training;
   const int64_t rows = index::TrainingRows(training, column_.num_rows);
   // The sample as it is stored, as numbers, and once more sorted for k-means.
   const int64_t row_bytes =
       column_.dim * (format::ElementBytes(column_.element) + 2 * int64_t{sizeof(float)}) + 32;
-  const std::string what =
-      base::Concat("training on ", rows, " vectors (sample_rate = ", params_.sample_rate, ")");
+  const std::string what = base::Concat(
+      "training on ", rows, " vectors (sample_rate = ", params_.training.sample_rate, ")");
   ARROW_ASSIGN_OR_RAISE(const base::Reservation memory,
                         budget_.Reserve(rows * row_bytes + 2 * batch_bytes_, what));
   std::vector<uint8_t> sample;
@@ -251,7 +236,7 @@ arrow::Status Builder::Encode() {
   const int64_t memory = std::min(all, budget_.limit_bytes() / 2);
   ARROW_ASSIGN_OR_RAISE(shuffle_memory_, budget_.Reserve(memory, "gathering rows by partition"));
   shuffle_ = std::make_unique<index::PartitionShuffle>(
-      params_.num_partitions, encoder_->record_bytes(), memory,
+      params_.training.num_partitions, encoder_->record_bytes(), memory,
       [this]() -> arrow::Result<std::unique_ptr<index::SpillFile>> {
         ARROW_ASSIGN_OR_RAISE(auto file, io::ScratchFile::Make(folder_->location()));
         return std::make_unique<ScratchSpill>(std::move(file));
@@ -281,7 +266,7 @@ arrow::Status Builder::Encode() {
 format::SegmentModel Builder::ModelOfFiles() const {
   format::SegmentModel model;
   model.kind = params_.kind;
-  model.distance_type = std::string(kernels::MetricName(params_.metric));
+  model.distance_type = std::string(kernels::MetricName(params_.training.metric));
   model.centroids = model_.ivf.centroids;
   model.quantizer = model_.quantizer;
   if (!given_.centroids.has_value()) {
@@ -296,15 +281,15 @@ arrow::Result<index::BuiltGraph> Builder::BuildGraph(const format::PartitionRows
   const index::HnswParams hnsw{.m = params_.graphs.m,
                                .ef_construction = params_.graphs.ef_construction,
                                .max_level = params_.graphs.max_level,
-                               .seed = params_.seed};
+                               .seed = params_.training.seed};
   const int64_t row_bytes =
       index::CodedGraphRowBytes(column_.element, column_.dim, model_.quantizer);
   ARROW_ASSIGN_OR_RAISE(
       const base::Reservation memory,
       budget_.Reserve(num_rows * row_bytes + index::HnswBuildBytes(num_rows, hnsw, pool_.size()),
                       base::Concat("the graph of a partition of ", num_rows, " rows")));
-  const index::CodedGraphRows coded = index::MakeCodedGraphRows(rows, column_.element, column_.dim,
-                                                                model_.quantizer, params_.metric);
+  const index::CodedGraphRows coded = index::MakeCodedGraphRows(
+      rows, column_.element, column_.dim, model_.quantizer, params_.training.metric);
   return index::BuildHnsw(*coded.rows, hnsw, &pool_, context_.cancel, [&](uint32_t done) {
     teller_.Tell(static_cast<double>(written_rows_ + done) /
                  static_cast<double>(std::max<int64_t>(coded_rows_, 1)));
@@ -374,7 +359,7 @@ arrow::Result<BuiltSegment> Builder::Run() {
   segment.dataset_version = dataset_.version();
   segment.fragment_ids = source_.fragment_ids();
   segment.type = format::IndexTypeName(params_.kind);
-  segment.metric = std::string(kernels::MetricName(params_.metric));
+  segment.metric = std::string(kernels::MetricName(params_.training.metric));
   segment.details = EncodeIndexDetails(params_);
   report_.params = params_;
   report_.peak_memory_bytes = budget_.peak_bytes();

@@ -1,5 +1,4 @@
 // What is asked of a vector index, by Lance's words and defaults, and what the data makes of it.
-// The one judge of build options.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +9,7 @@
 #include "base/error.h"
 #include "format/index_file/index_files.h"
 #include "format/index_file/segment_writer.h"
-#include "kernels/metric.h"
+#include "index/model_trainer.h"
 
 namespace kinjo::dataset {
 
@@ -46,15 +45,9 @@ struct IndexedVectors {
 /// Everything decided.
 struct ResolvedParams {
   format::IndexKind kind;
-  kernels::Metric metric = kernels::Metric::kL2;
-  int64_t num_partitions = 1;
-  int64_t num_sub_vectors = 0;  ///< 0 unless PQ
-  int64_t num_bits = 0;         ///< 0 for FLAT
-  format::GraphParams graphs;
-  int64_t sample_rate = 256;
-  int64_t max_iterations = 50;
-  uint64_t seed = 0;
-  /// What was chosen, and why, one sentence each.
+  index::TrainingOptions training;
+  format::GraphParams graphs;  ///< of kinds with graphs
+  /// What was chosen, and why, one line each.
   std::vector<std::string> choices;
 };
 

@@ -61,16 +61,16 @@ std::optional<std::string> UuidBytes(std::string_view text) {
 
 std::string EncodeIndexDetails(const ResolvedParams& params) {
   Details details;
-  details.metric_type = static_cast<uint64_t>(params.metric);
+  details.metric_type = static_cast<uint64_t>(params.training.metric);
   details.quantizer = QuantizerOf(params.kind.quantizer);
-  details.num_bits = static_cast<uint32_t>(params.num_bits);
-  details.num_sub_vectors = static_cast<uint32_t>(params.num_sub_vectors);
+  details.num_bits = static_cast<uint32_t>(params.training.num_bits);
+  details.num_sub_vectors = static_cast<uint32_t>(params.training.num_sub_vectors);
   details.has_hnsw = params.kind.has_graph;
   details.hnsw = {.max_connections = params.graphs.m,
                   .construction_ef = params.graphs.ef_construction,
                   .max_level = params.graphs.max_level};
-  details.runtime_hints["lance.ivf.sample_rate"] = std::to_string(params.sample_rate);
-  details.runtime_hints["lance.ivf.max_iters"] = std::to_string(params.max_iterations);
+  details.runtime_hints["lance.ivf.sample_rate"] = std::to_string(params.training.sample_rate);
+  details.runtime_hints["lance.ivf.max_iters"] = std::to_string(params.training.max_iterations);
   return format::proto::EncodeVectorIndexDetails(details);
 }
 

@@ -34,9 +34,9 @@ class VectorPass {
   arrow::Result<bool> Next(VectorBatch* batch);
 
  private:
-  const std::shared_ptr<Dataset> dataset_;
-  const std::unique_ptr<Scan> scan_;
-  const IndexedVectors column_;
+  std::shared_ptr<Dataset> dataset_;
+  std::unique_ptr<Scan> scan_;
+  IndexedVectors column_;
 };
 
 /// Immutable; thread-safe.
