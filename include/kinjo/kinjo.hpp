@@ -620,7 +620,8 @@ class Join {
     return raw;
   }
 
-  // Calls `call` with the C form of the options, which borrows from `options` and from here.
+ public:
+  /// Calls `call` with the C form of the options, which borrows from `options` and from here.
   template <typename T, typename Call>
   static Result<T> WithRaw(const JoinOptions& options, const Call& call) {
     kinjo_join_options raw;
@@ -670,6 +671,7 @@ class Join {
     return call(raw);
   }
 
+ private:
   std::unique_ptr<kinjo_join, detail::Free<kinjo_join_free>> handle_;
 };
 
