@@ -75,6 +75,8 @@ KINJO_EXPORT const char* kinjo_error_get_message(const kinjo_error* error);
 KINJO_EXPORT const char* kinjo_error_get_path(const kinjo_error* error);
 /* The byte of that file, or -1. */
 KINJO_EXPORT int64_t kinjo_error_get_offset(const kinjo_error* error);
+/* What failed while cleaning up after the error, or NULL; lives as long as `error`. */
+KINJO_EXPORT const kinjo_error* kinjo_error_get_cause(const kinjo_error* error);
 KINJO_EXPORT void kinjo_error_free(kinjo_error* error);
 
 /* The lower-case name of a code, e.g. "not_found"; static. */
@@ -193,6 +195,9 @@ KINJO_EXPORT bool kinjo_table_from_vector_lists(const void* values, const char* 
                                                 const int64_t* list_lengths, int64_t num_lists,
                                                 int64_t width, kinjo_table** table,
                                                 kinjo_error** error);
+/* Wraps a copy of an Arrow IPC stream or file in memory. */
+KINJO_EXPORT bool kinjo_table_from_ipc(const void* bytes, size_t num_bytes, const char* name,
+                                       kinjo_table** table, kinjo_error** error);
 KINJO_EXPORT bool kinjo_table_get_schema(const kinjo_table* table, struct ArrowSchema* schema,
                                          kinjo_error** error);
 /* Stores -1 when only reading the table would tell. */
@@ -271,6 +276,8 @@ typedef struct kinjo_run_options {
   kinjo_progress_callback progress; /* may be NULL; when the run begins, then a few times a second
                                      * at most, and when every left row is done */
   void* progress_context;
+  bool complete; /* of kinjo_join_run: all rows are made before they are read, and fetched on demand
+                  * then (see kinjo_stream_finish); false: made while they are read */
 } kinjo_run_options;
 
 KINJO_EXPORT void kinjo_run_options_init(kinjo_run_options* options, size_t struct_size);
@@ -359,22 +366,83 @@ KINJO_EXPORT void kinjo_join_free(kinjo_join* join);
 
 /* ---- Streams ------------------------------------------------------------------------------- */
 
+/* The rows of a running join, or of a caller's own source: pending (work goes on while the caller
+ * reads, one batch is fetched ahead) or complete (batches are fetched on demand). All functions but
+ * export and free: [any thread]; reads that overlap are served in the order of their calls. A fetch
+ * that fails is the error of the one read that would have returned its batch. */
 KINJO_EXPORT bool kinjo_stream_get_schema(const kinjo_stream* stream, struct ArrowSchema* schema,
                                           kinjo_error** error);
+KINJO_EXPORT bool kinjo_stream_is_complete(const kinjo_stream* stream);
 /* Gives the next batch as a struct array; at the end batch->release is NULL. Fails with `state`
- * after cancel, close or export. */
+ * after an error that was returned before, and after cancel, close or export. */
 KINJO_EXPORT bool kinjo_stream_next(kinjo_stream* stream, struct ArrowArray* batch,
                                     kinjo_error** error);
-/* Blocks further reads at once and asks the join to stop. [any thread] */
+/* The same with exactly max_rows rows, until the tail of the result has fewer. */
+KINJO_EXPORT bool kinjo_stream_next_rows(kinjo_stream* stream, int64_t max_rows,
+                                         struct ArrowArray* batch, kinjo_error** error);
+/* Whether a read would now give rows or an error. Takes nothing. */
+KINJO_EXPORT bool kinjo_stream_has_more(kinjo_stream* stream, bool* more, kinjo_error** error);
+/* Works to the end without waiting for reads, whose batches then wait in a temporary file, and
+ * tells how the work went. Reads go on as if nothing had happened: also to its error. */
+KINJO_EXPORT bool kinjo_stream_finish(kinjo_stream* stream, kinjo_error** error);
+/* Blocks further reads at once and asks the join to stop. */
 KINJO_EXPORT void kinjo_stream_cancel(kinjo_stream* stream);
-/* Stops what still runs and waits for it. A second close does nothing. */
+/* Stops what still runs and waits for it. A second close does nothing. If it fails, unread rows
+ * stay, and it may be called again. */
 KINJO_EXPORT bool kinjo_stream_close(kinjo_stream* stream, kinjo_error** error);
+
+/* The same without waiting, for who must not wait. Each callback is called once, from any thread,
+ * perhaps before the function returns, with an error that it must free or NULL; it must be quick
+ * and may call the stream, but not free it. Close and cancel answer also while a fetch hangs. */
+typedef void (*kinjo_batch_callback)(void* context, struct ArrowArray* batch, kinjo_error* error);
+typedef void (*kinjo_answer_callback)(void* context, bool answer, kinjo_error* error);
+typedef void (*kinjo_done_callback)(void* context, kinjo_error* error);
+
+/* max_rows KINJO_UNSET: the next batch as it is. The callback moves from `batch`. */
+KINJO_EXPORT void kinjo_stream_fetch_async(kinjo_stream* stream, int64_t max_rows,
+                                           kinjo_batch_callback done, void* context);
+KINJO_EXPORT void kinjo_stream_has_more_async(kinjo_stream* stream, kinjo_answer_callback done,
+                                              void* context);
+KINJO_EXPORT void kinjo_stream_finish_async(kinjo_stream* stream, kinjo_done_callback done,
+                                            void* context);
+KINJO_EXPORT void kinjo_stream_cancel_async(kinjo_stream* stream, kinjo_done_callback done,
+                                            void* context);
+KINJO_EXPORT void kinjo_stream_close_async(kinjo_stream* stream, kinjo_done_callback done,
+                                           void* context);
+
 /* Hands what is left to read over as an ArrowArrayStream, whose release closes it. The handle stays
  * good for cancel and free, which no longer closes. */
 KINJO_EXPORT bool kinjo_stream_export(kinjo_stream* stream, struct ArrowArrayStream* out,
                                       kinjo_error** error);
-/* Closes first, if need be. */
+/* Closes first, if need be, and waits for what still runs. */
 KINJO_EXPORT void kinjo_stream_free(kinjo_stream* stream);
+
+/* ---- Streams over a caller's own source ---------------------------------------------------- */
+
+/* A call of the stream that waits for the source's answer. Answered exactly once, from any thread,
+ * perhaps before the function that received it returns. */
+typedef struct kinjo_request kinjo_request;
+
+/* Rows from elsewhere behind the same stream: what tests of a binding are made with. The functions
+ * must not block. fetch may be called while nothing else of fetch is under way; cancel and close
+ * may come while one is. */
+typedef struct kinjo_source {
+  size_t struct_size;
+  void* context;
+  void (*fetch)(void* context, kinjo_request* request); /* the next batch */
+  void (*cancel)(void* context, kinjo_request* request);
+  void (*close)(void* context, kinjo_request* request); /* answered with an error: called again */
+  void (*release)(void* context); /* the last call; no request is open but those never answered */
+} kinjo_source;
+
+/* Takes the source over: its release is called on failure too. `schema` is moved from. */
+KINJO_EXPORT bool kinjo_stream_make(const kinjo_source* source, struct ArrowSchema* schema,
+                                    bool complete, kinjo_stream** stream, kinjo_error** error);
+/* Answers a fetch with a batch, which is moved from (NULL: the end), and any other with success. */
+KINJO_EXPORT void kinjo_request_answer(kinjo_request* request, struct ArrowArray* batch);
+/* Answers any request with an error. */
+KINJO_EXPORT void kinjo_request_fail(kinjo_request* request, kinjo_error_code code,
+                                     const char* message);
 
 /* ---- Writing a join's rows to a file or standard output ------------------------------------ */
 

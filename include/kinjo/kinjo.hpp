@@ -383,6 +383,7 @@ using ProgressFunction = std::function<void(const kinjo_progress&)>;
 struct RunOptions {
   const Cancel* cancel = nullptr;
   const ProgressFunction* progress = nullptr;
+  bool complete = false;  ///< of Run: all rows are made before they are read
 };
 
 namespace detail {
@@ -398,6 +399,7 @@ inline kinjo_run_options RawRun(const RunOptions& options) {
     };
     raw.progress_context = const_cast<ProgressFunction*>(options.progress);
   }
+  raw.complete = options.complete;
   return raw;
 }
 
@@ -434,6 +436,24 @@ class Stream {
       return kinjo_stream_next(handle_.get(), batch->get(), error);
     });
   }
+  /// Exactly max_rows rows, until the tail of the result.
+  Result<Batch> Next(int64_t max_rows) {
+    return detail::Filled<Batch>([&](Batch* batch, kinjo_error** error) {
+      return kinjo_stream_next_rows(handle_.get(), max_rows, batch->get(), error);
+    });
+  }
+  Result<bool> HasMore() {
+    return detail::Filled<bool>([&](bool* more, kinjo_error** error) {
+      return kinjo_stream_has_more(handle_.get(), more, error);
+    });
+  }
+  /// Works to the end without waiting for reads (kinjo_stream_finish).
+  Result<void> Finish() {
+    kinjo_error* error = nullptr;
+    if (!kinjo_stream_finish(handle_.get(), &error)) return Error::Take(error);
+    return {};
+  }
+  bool is_complete() const { return kinjo_stream_is_complete(handle_.get()); }
   /// Any thread.
   void Cancel() { kinjo_stream_cancel(handle_.get()); }
   Result<void> Close() {
@@ -607,7 +627,8 @@ class Join {
 
   static kinjo_run_options Raw(const RunOptions& options) { return detail::RawRun(options); }
 
-  // Calls `call` with the C form of the options, which borrows from `options` and from here.
+ public:
+  /// Calls `call` with the C form of the options, which borrows from `options` and from here.
   template <typename T, typename Call>
   static Result<T> WithRaw(const JoinOptions& options, const Call& call) {
     kinjo_join_options raw;
@@ -657,6 +678,7 @@ class Join {
     return call(raw);
   }
 
+ private:
   std::unique_ptr<kinjo_join, detail::Free<kinjo_join_free>> handle_;
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/error_cause.h"
+
 namespace kinjo::base {
 
 namespace {
@@ -28,10 +30,6 @@ arrow::StatusCode ArrowCode(ErrorCode code) {
       break;
   }
   return arrow::StatusCode::UnknownError;
-}
-
-const ErrorDetail* DetailOf(const arrow::Status& status) {
-  return dynamic_cast<const ErrorDetail*>(status.detail().get());
 }
 
 }  // namespace

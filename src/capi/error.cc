@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "arrow/compute/initialize.h"
+#include "base/error_cause.h"
 #include "capi/wall.h"
 #include "kernels/simd_level.h"
 
@@ -17,12 +18,8 @@ static_assert(static_cast<int>(base::ErrorCode::kInternal) + 1 == KINJO_ERROR_IN
 
 // Short enough for the string's own storage: making it can't fail.
 kinjo_error* OutOfMemoryError() noexcept {
-  static kinjo_error error{KINJO_ERROR_CAPACITY, "out of memory", "", -1};
+  static kinjo_error error(KINJO_ERROR_CAPACITY, "out of memory");
   return &error;
-}
-
-const base::ErrorDetail* DetailOf(const arrow::Status& status) {
-  return dynamic_cast<const base::ErrorDetail*>(status.detail().get());
 }
 
 }  // namespace
@@ -33,10 +30,12 @@ void StoreError(const arrow::Status& status, kinjo_error** error) noexcept {
     auto made = std::make_unique<kinjo_error>();
     made->code = static_cast<kinjo_error_code>(static_cast<int>(base::CodeOf(status)) + 1);
     made->message = base::MessageOf(status);
-    if (const base::ErrorDetail* detail = DetailOf(status)) {
+    if (const base::ErrorDetail* detail = base::DetailOf(status)) {
       made->path = detail->path();
       if (detail->offset()) made->offset = static_cast<int64_t>(*detail->offset());
     }
+    const arrow::Status cause = base::CauseOf(status);
+    if (!cause.ok()) StoreError(cause, &made->cause);
     *error = made.release();
   } catch (...) {
     *error = OutOfMemoryError();
@@ -46,7 +45,7 @@ void StoreError(const arrow::Status& status, kinjo_error** error) noexcept {
 void StoreException(const char* what, kinjo_error** error) noexcept {
   if (error == nullptr) return;
   try {
-    *error = new kinjo_error{KINJO_ERROR_INTERNAL, base::Concat("internal error: ", what), "", -1};
+    *error = new kinjo_error(KINJO_ERROR_INTERNAL, base::Concat("internal error: ", what));
   } catch (...) {
     *error = OutOfMemoryError();
   }
@@ -81,6 +80,8 @@ arrow::Status GiveText(const std::string& text, char** out) {
 
 }  // namespace kinjo::capi
 
+kinjo_error::~kinjo_error() { kinjo_error_free(cause); }
+
 using namespace kinjo::capi;  // NOLINT: the functions below are C's
 
 kinjo_error_code kinjo_error_get_code(const kinjo_error* error) {
@@ -97,6 +98,10 @@ const char* kinjo_error_get_path(const kinjo_error* error) {
 
 int64_t kinjo_error_get_offset(const kinjo_error* error) {
   return error == nullptr ? -1 : error->offset;
+}
+
+const kinjo_error* kinjo_error_get_cause(const kinjo_error* error) {
+  return error == nullptr ? nullptr : error->cause;
 }
 
 void kinjo_error_free(kinjo_error* error) {

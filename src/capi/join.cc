@@ -111,8 +111,10 @@ bool kinjo_join_run(kinjo_join* join, const kinjo_run_options* options, kinjo_st
     ARROW_ASSIGN_OR_RAISE(RunControl control, ToRunControl(options));
     auto handle = std::make_unique<kinjo_stream>();
     handle->join = join->join;
+    const auto kind = control.complete ? kinjo::stream::ResultStream::Kind::kComplete
+                                       : kinjo::stream::ResultStream::Kind::kPending;
     ARROW_ASSIGN_OR_RAISE(handle->stream,
-                          join->join->Run(control.cancel, std::move(control.progress)));
+                          join->join->Run(control.cancel, std::move(control.progress), kind));
     *stream = handle.release();
     return arrow::Status::OK();
   });

@@ -28,7 +28,9 @@ kinjo_join_options JoinDefaults() {
   return options;
 }
 
-kinjo_run_options RunDefaults() { return {sizeof(kinjo_run_options), nullptr, nullptr, nullptr}; }
+kinjo_run_options RunDefaults() {
+  return {sizeof(kinjo_run_options), nullptr, nullptr, nullptr, false};
+}
 
 arrow::Result<join::How> ToHow(const std::string& word) {
   if (word.empty() || word == "inner") return join::How::kInner;
@@ -127,6 +129,7 @@ arrow::Result<RunControl> ToRunControl(const kinjo_run_options* options) {
   kinjo_run_options given = RunDefaults();
   ARROW_RETURN_NOT_OK(ReadStruct(options, "kinjo_run_options", &given));
   RunControl control;
+  control.complete = given.complete;
   if (given.cancel != nullptr) control.cancel = given.cancel->token;
   if (given.progress != nullptr) {
     control.progress = [report = given.progress,

@@ -17,6 +17,7 @@ arrow::Result<join::JoinOptions> ToJoinOptions(const kinjo_join_options* options
 struct RunControl {
   base::CancelToken cancel;
   base::ProgressCallback progress;  ///< may be empty
+  bool complete = false;            ///< all rows are made before they are read
 };
 arrow::Result<RunControl> ToRunControl(const kinjo_run_options* options);
 

@@ -13,8 +13,8 @@ namespace {
 
 using kinjo::stream::ResultStream;
 
-arrow::Status NextBatch(ResultStream* stream, ArrowArray* batch) {
-  ARROW_ASSIGN_OR_RAISE(const auto next, stream->Next());
+arrow::Status NextBatch(ResultStream* stream, std::optional<int64_t> max_rows, ArrowArray* batch) {
+  ARROW_ASSIGN_OR_RAISE(const auto next, stream->Next(max_rows));
   if (next != nullptr) return arrow::ExportRecordBatch(*next, batch);
   *batch = ArrowArray{};
   return arrow::Status::OK();
@@ -61,7 +61,7 @@ int GetSchema(ArrowArrayStream* self, ArrowSchema* out) {
 }
 
 int GetNext(ArrowArrayStream* self, ArrowArray* out) {
-  return Call(self, [&](ResultStream* stream) { return NextBatch(stream, out); });
+  return Call(self, [&](ResultStream* stream) { return NextBatch(stream, std::nullopt, out); });
 }
 
 const char* GetLastError(ArrowArrayStream* self) {
@@ -75,14 +75,14 @@ void Release(ArrowArrayStream* self) {
   *self = ArrowArrayStream{};
 }
 
-arrow::Status RequireReadable(const kinjo_stream* stream) {
+}  // namespace
+
+arrow::Status kinjo::capi::RequireReadable(const kinjo_stream* stream) {
   ARROW_RETURN_NOT_OK(RequireArgument(stream, "stream"));
   if (!stream->exported) return arrow::Status::OK();
-  return kinjo::base::MakeError(kinjo::base::ErrorCode::kState,
-                                "the stream was exported; read it through its ArrowArrayStream");
+  return base::MakeError(base::ErrorCode::kState,
+                         "the stream was exported; read it through its ArrowArrayStream");
 }
-
-}  // namespace
 
 bool kinjo_stream_get_schema(const kinjo_stream* stream, ArrowSchema* schema, kinjo_error** error) {
   return Wall(error, [&]() -> arrow::Status {
@@ -96,8 +96,36 @@ bool kinjo_stream_next(kinjo_stream* stream, ArrowArray* batch, kinjo_error** er
   return Wall(error, [&]() -> arrow::Status {
     ARROW_RETURN_NOT_OK(RequireReadable(stream));
     ARROW_RETURN_NOT_OK(RequireArgument(batch, "batch"));
-    return NextBatch(stream->stream.get(), batch);
+    return NextBatch(stream->stream.get(), std::nullopt, batch);
   });
+}
+
+bool kinjo_stream_next_rows(kinjo_stream* stream, int64_t max_rows, ArrowArray* batch,
+                            kinjo_error** error) {
+  return Wall(error, [&]() -> arrow::Status {
+    ARROW_RETURN_NOT_OK(RequireReadable(stream));
+    ARROW_RETURN_NOT_OK(RequireArgument(batch, "batch"));
+    return NextBatch(stream->stream.get(), max_rows, batch);
+  });
+}
+
+bool kinjo_stream_has_more(kinjo_stream* stream, bool* more, kinjo_error** error) {
+  return Wall(error, [&]() -> arrow::Status {
+    ARROW_RETURN_NOT_OK(RequireReadable(stream));
+    ARROW_RETURN_NOT_OK(RequireArgument(more, "more"));
+    return stream->stream->HasMore().Value(more);
+  });
+}
+
+bool kinjo_stream_finish(kinjo_stream* stream, kinjo_error** error) {
+  return Wall(error, [&]() -> arrow::Status {
+    ARROW_RETURN_NOT_OK(RequireReadable(stream));
+    return stream->stream->Finish();
+  });
+}
+
+bool kinjo_stream_is_complete(const kinjo_stream* stream) {
+  return stream != nullptr && stream->stream->kind() == ResultStream::Kind::kComplete;
 }
 
 void kinjo_stream_cancel(kinjo_stream* stream) {

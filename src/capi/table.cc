@@ -5,6 +5,9 @@
 #include "arrow/buffer.h"
 #include "arrow/buffer_builder.h"
 #include "arrow/c/bridge.h"
+#include "arrow/io/memory.h"
+#include "arrow/ipc/reader.h"
+#include "arrow/table.h"
 #include "arrow/util/int_util_overflow.h"
 #include "capi/optional_number.h"
 #include "capi/wall.h"
@@ -85,6 +88,25 @@ arrow::Result<std::shared_ptr<arrow::Buffer>> ListOffsets(const int64_t* list_le
   return offsets.Finish();
 }
 
+// The batches of an IPC stream or file as one; what doesn't decode cleanly is refused.
+arrow::Result<std::shared_ptr<arrow::RecordBatch>> ReadIpc(const void* bytes, size_t num_bytes) {
+  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> copy,
+                        arrow::AllocateBuffer(static_cast<int64_t>(num_bytes)));
+  if (num_bytes > 0) std::memcpy(copy->mutable_data(), bytes, num_bytes);
+  const auto input = std::make_shared<arrow::io::BufferReader>(copy);
+  constexpr std::string_view kFileMagic = "ARROW1";
+  std::shared_ptr<arrow::Table> table;
+  if (std::string_view(*copy).substr(0, kFileMagic.size()) == kFileMagic) {
+    ARROW_ASSIGN_OR_RAISE(const auto reader, arrow::ipc::RecordBatchFileReader::Open(input));
+    ARROW_ASSIGN_OR_RAISE(table, reader->ToTable());
+  } else {
+    ARROW_ASSIGN_OR_RAISE(const auto reader, arrow::ipc::RecordBatchStreamReader::Open(input));
+    ARROW_ASSIGN_OR_RAISE(table, reader->ToTable());
+  }
+  ARROW_RETURN_NOT_OK(table->ValidateFull());
+  return table->CombineChunksToBatch();
+}
+
 // A table of one column, `vector`.
 kinjo_table* TableOf(const std::shared_ptr<arrow::Array>& column) {
   const auto schema = arrow::schema({arrow::field("vector", column->type(), /*nullable=*/false)});
@@ -120,6 +142,22 @@ bool kinjo_table_from_stream(ArrowArrayStream* stream, const char* name, kinjo_t
     ARROW_RETURN_NOT_OK(StartEngine());
     auto source = kinjo::tabular::MakeStreamSource(std::move(reader), TextOf(name));
     *table = new kinjo_table{std::move(source)};
+    return arrow::Status::OK();
+  });
+}
+
+bool kinjo_table_from_ipc(const void* bytes, size_t num_bytes, const char* name,
+                          kinjo_table** table, kinjo_error** error) {
+  return Wall(error, [&]() -> arrow::Status {
+    ARROW_RETURN_NOT_OK(RequireArgument(bytes, "bytes"));
+    ARROW_RETURN_NOT_OK(RequireArgument(table, "table"));
+    ARROW_RETURN_NOT_OK(StartEngine());
+    arrow::Result<std::shared_ptr<arrow::RecordBatch>> rows = ReadIpc(bytes, num_bytes);
+    if (!rows.ok()) {
+      return kinjo::base::Invalid("'", TextOf(name), "' is no Arrow IPC stream or file: ",
+                                  kinjo::base::MessageOf(rows.status()));
+    }
+    *table = new kinjo_table{kinjo::tabular::MakeBatchSource(*std::move(rows), TextOf(name))};
     return arrow::Status::OK();
   });
 }

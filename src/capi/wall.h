@@ -33,6 +33,14 @@ struct kinjo_error {
   std::string message;
   std::string path;
   int64_t offset = -1;
+  kinjo_error* cause = nullptr;  // owned
+
+  kinjo_error() = default;
+  kinjo_error(kinjo_error_code error_code, std::string text)
+      : code(error_code), message(std::move(text)) {}
+  kinjo_error(const kinjo_error&) = delete;
+  kinjo_error& operator=(const kinjo_error&) = delete;
+  ~kinjo_error();
 };
 
 struct kinjo_cancel {
@@ -88,6 +96,9 @@ template <typename T>
 arrow::Status RequireArgument(const T* pointer, const char* name) {
   return pointer == nullptr ? NullArgument(name) : arrow::Status::OK();
 }
+
+/// `state` for a stream that was exported.
+arrow::Status RequireReadable(const kinjo_stream* stream);
 
 /// Readies what the whole process shares before the first dataset, table or join is made.
 arrow::Status StartEngine();

@@ -26,8 +26,9 @@ class PlannedJoin final : public KnnJoin {
   }
 
   arrow::Result<std::unique_ptr<stream::ResultStream>> Run(
-      base::CancelToken cancel, base::ProgressCallback progress) override {
-    return RunParts({}, std::move(cancel), std::move(progress));
+      base::CancelToken cancel, base::ProgressCallback progress,
+      stream::ResultStream::Kind kind) override {
+    return Start({}, std::move(cancel), std::move(progress), kind);
   }
 
   arrow::Result<std::vector<tabular::Trait>> Identity() const override {
@@ -36,19 +37,7 @@ class PlannedJoin final : public KnnJoin {
 
   arrow::Result<std::unique_ptr<stream::ResultStream>> RunParts(
       PartCut cut, base::CancelToken cancel, base::ProgressCallback progress) override {
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (executor_ != nullptr) {
-      return base::MakeError(base::ErrorCode::kState, "this join has run already; make it again");
-    }
-    executor_ = std::make_shared<Executor>(plan_, std::move(progress), cut);
-    // The producer keeps the executor, and with it the plan, alive beyond this object.
-    return stream::ResultStream::Start(
-        plan_->layout.schema,
-        [executor = executor_](const base::CancelToken& token,
-                               const stream::ResultStream::Emit& emit) {
-          return executor->Run(token, emit);
-        },
-        std::move(cancel));
+    return Start(cut, std::move(cancel), std::move(progress), stream::ResultStream::Kind::kPending);
   }
 
   arrow::Result<RecallCurve> Tune(const base::CancelToken& cancel) override {
@@ -74,6 +63,24 @@ class PlannedJoin final : public KnnJoin {
   }
 
  private:
+  arrow::Result<std::unique_ptr<stream::ResultStream>> Start(PartCut cut, base::CancelToken cancel,
+                                                             base::ProgressCallback progress,
+                                                             stream::ResultStream::Kind kind) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (executor_ != nullptr) {
+      return base::MakeError(base::ErrorCode::kState, "this join has run already; make it again");
+    }
+    executor_ = std::make_shared<Executor>(plan_, std::move(progress), cut);
+    // The producer keeps the executor, and with it the plan, alive beyond this object.
+    return stream::ResultStream::Start(
+        plan_->layout.schema,
+        [executor = executor_](const base::CancelToken& token,
+                               const stream::ResultStream::Emit& emit) {
+          return executor->Run(token, emit);
+        },
+        std::move(cancel), kind);
+  }
+
   std::shared_ptr<const JoinPlan> plan_;
   mutable std::mutex mutex_;  // guards executor_
   std::shared_ptr<Executor> executor_;

@@ -103,7 +103,8 @@ class KnnJoin {
 
   /// Starts the join.
   virtual arrow::Result<std::unique_ptr<stream::ResultStream>> Run(
-      base::CancelToken cancel, base::ProgressCallback progress) = 0;
+      base::CancelToken cancel, base::ProgressCallback progress,
+      stream::ResultStream::Kind kind = stream::ResultStream::Kind::kPending) = 0;
   /// The same for the rows and in the parts of `cut`: behind the rows of each part comes an empty
   /// batch. Rows that don't exist are no part, but of no rows at all there is one, empty.
   virtual arrow::Result<std::unique_ptr<stream::ResultStream>> RunParts(
