@@ -124,6 +124,20 @@ bool kinjo_table_from_stream(ArrowArrayStream* stream, const char* name, kinjo_t
   });
 }
 
+bool kinjo_table_from_rows(ArrowArrayStream* stream, const char* name, kinjo_table** table,
+                           kinjo_error** error) {
+  return Wall(error, [&]() -> arrow::Status {
+    ARROW_RETURN_NOT_OK(RequireArgument(stream, "stream"));
+    ARROW_ASSIGN_OR_RAISE(const auto reader, arrow::ImportRecordBatchReader(stream));
+    ARROW_RETURN_NOT_OK(RequireArgument(table, "table"));
+    ARROW_RETURN_NOT_OK(StartEngine());
+    ARROW_ASSIGN_OR_RAISE(auto batches, reader->ToRecordBatches());
+    *table = new kinjo_table{
+        kinjo::tabular::MakeRowsSource(reader->schema(), std::move(batches), TextOf(name))};
+    return arrow::Status::OK();
+  });
+}
+
 bool kinjo_table_from_vectors(const void* values, const char* element_type, int64_t num_vectors,
                               int64_t width, kinjo_table** table, kinjo_error** error) {
   return Wall(error, [&]() -> arrow::Status {
