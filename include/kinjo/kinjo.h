@@ -190,13 +190,13 @@ KINJO_EXPORT void kinjo_table_options_init(kinjo_table_options* options, size_t 
 /* Opens a file, a folder (key=value folders become columns), a glob or a Lance dataset. */
 KINJO_EXPORT bool kinjo_table_open(const char* uri, const kinjo_table_options* options,
                                    kinjo_table** table, kinjo_error** error);
-/* Wraps a stream of record batches, read once, when the join runs. `stream` is moved from. `name`
- * stands for it in messages. */
+/* Wraps a stream of record batches, read once, when the join runs. Views of strings and binaries
+ * become plain ones. `stream` is moved from. `name` stands for it in messages. */
 KINJO_EXPORT bool kinjo_table_from_stream(struct ArrowArrayStream* stream, const char* name,
                                           kinjo_table** table, kinjo_error** error);
 /* Reads a stream of record batches to its end and keeps them: a table that tells its number of
- * rows, can be read again, and may be the right side of a join. Nothing is copied. `stream` is
- * moved from. */
+ * rows, can be read again, and may be the right side of a join. Nothing is copied but views of
+ * strings and binaries, as above. `stream` is moved from. */
 KINJO_EXPORT bool kinjo_table_from_rows(struct ArrowArrayStream* stream, const char* name,
                                         kinjo_table** table, kinjo_error** error);
 /* Wraps a copy of vectors in memory, num_vectors x width elements, row after row: a table of one
