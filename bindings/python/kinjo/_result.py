@@ -5,7 +5,6 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from kinjo._errors import ClosedError
 from kinjo._progress import caller, shower
 from kinjo._rows import Rows
 
@@ -25,12 +24,8 @@ class JoinResult(Rows):
         self._sides = left, right
         self._options = options
         self._progress = shower(progress)
-        self._used = False
 
     def _start(self) -> Any:
-        if self._used:
-            raise ClosedError("this join was run already; its rows are read once")
-        self._used = True
         return self._join.run(caller(self._progress))
 
     def _read(self, read: Any) -> Any:
@@ -60,10 +55,7 @@ class JoinResult(Rows):
         The file is written beside and renamed when whole. `compression` is zstd unless given: none,
         snappy, zstd, lz4, gzip, brotli.
         """
-        with self._lock:
-            if self._closed or self._used:
-                raise ClosedError("this join was run or closed already; its rows are read once")
-            self._used = True
+        self._use()
         try:
             return self._join.write(
                 str(Path(path).expanduser()), "parquet", compression, row_group_rows, overwrite,

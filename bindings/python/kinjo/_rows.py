@@ -17,22 +17,30 @@ class Rows:
 
     def __init__(self, stream: Any = None):
         self._stream = stream
-        self._closed = False
+        self._used = self._closed = self._cancelled = False
         self._lock = threading.Lock()
         _open_rows.add(self)
 
     def _start(self) -> Any:
-        """The native stream of a run that begins now."""
-        raise ClosedError("the rows were read already")
+        """The native stream, where it doesn't run yet."""
+        return self._stream
 
-    def _begin(self) -> Any:
-        """The native stream, which nobody has read from."""
+    def _use(self) -> None:
+        """Notes that the rows are being read, which happens once."""
         with self._lock:
             if self._closed:
                 raise ClosedError(f"this {type(self).__name__} is closed")
-            if self._stream is None:
-                self._stream = self._start()
-            return self._stream
+            if self._used:
+                raise ClosedError(f"this {type(self).__name__} has run already: rows are read once")
+            self._used = True
+
+    def _begin(self) -> Any:
+        """The native stream, for its one reader."""
+        self._use()
+        self._stream = self._start()
+        if self._cancelled:
+            self._stream.cancel()
+        return self._stream
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """The rows, for another library. `requested_schema` is not followed, as the interface
@@ -90,7 +98,8 @@ class Rows:
         return self._read(polars.DataFrame)
 
     def cancel(self) -> None:
-        """Stops the run; whoever reads gets an error. Any thread."""
+        """Stops the run at its next block; whoever reads gets `Cancelled`. Any thread."""
+        self._cancelled = True
         if self._stream is not None:
             self._stream.cancel()
 

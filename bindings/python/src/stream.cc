@@ -159,7 +159,7 @@ nb::object Stream::TakeError() {
 }
 
 void Stream::Cancel() {
-  if (reading_->made_in == ProcessNumber()) kinjo_stream_cancel(reading_->stream);
+  if (reading_->made_in == ProcessNumber()) reading_->watch->Cancel();
 }
 
 void Stream::Close() {

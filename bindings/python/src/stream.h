@@ -25,7 +25,7 @@ class Stream {
   nanobind::capsule Export(bool foreign);
   /// What a read failed with: an exception (KeyboardInterrupt too), or None. Gives it once.
   nanobind::object TakeError();
-  /// Makes reads fail from now on and asks the run to stop. Any thread.
+  /// Asks the run to stop; reads then fail with Cancelled. Any thread.
   void Cancel();
   /// The same, and waits until it has stopped.
   void Close();
