@@ -35,6 +35,17 @@ def _names(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
 
+def _range(bounds: Any) -> Any:
+    """A pair whose ends may be None: open."""
+    if not isinstance(bounds, (tuple, list)) or len(bounds) != 2:
+        return bounds
+    lower, upper = bounds
+    return (
+        float("-inf") if lower is None else lower,
+        float("inf") if upper is None else upper,
+    )
+
+
 def _given(options: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
     """The options that differ from their defaults, by Python's names."""
     return {
@@ -63,11 +74,7 @@ def _native_options(options: dict[str, Any]) -> dict[str, Any]:
         elif key is True:
             result["exclude_self"] = ""
     if "distance_range" in result:
-        lower, upper = result["distance_range"]
-        result["distance_range"] = (
-            float("-inf") if lower is None else lower,
-            float("inf") if upper is None else upper,
-        )
+        result["distance_range"] = _range(result["distance_range"])
     return result
 
 

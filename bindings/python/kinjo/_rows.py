@@ -45,12 +45,12 @@ class Rows:
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """The rows, for another library. `requested_schema` is not followed, as the interface
         allows."""
-        return self._begin().export(True)
+        return self._begin().export()
 
     def _read(self, read: Any) -> Any:
         """What `read` makes of the rows; what stopped the run is raised as itself."""
         stream = self._begin()
-        capsule = stream.export(False)
+        capsule = stream.export()
         try:
             return read(_Once(capsule))
         except BaseException as failure:
@@ -68,7 +68,7 @@ class Rows:
         import pyarrow
 
         stream = self._begin()
-        reader = pyarrow.RecordBatchReader.from_stream(_Once(stream.export(False)))
+        reader = pyarrow.RecordBatchReader.from_stream(_Once(stream.export()))
         while True:
             try:
                 batch = reader.read_next_batch()

@@ -41,7 +41,7 @@ void BindDatasets(nb::module_& module) {
 
 void BindJoins(nb::module_& module) {
   nb::class_<Stream>(module, "Stream", "The rows of a run, for one reader.")
-      .def("export", &Stream::Export, "foreign"_a, "The arrow_array_stream capsule, once.")
+      .def("export", &Stream::Export, "The arrow_array_stream capsule, once.")
       .def("take_error", &Stream::TakeError, "The exception that a read ended with, or None; once.")
       .def("cancel", &Stream::Cancel)
       .def("close", &Stream::Close)

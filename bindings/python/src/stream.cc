@@ -34,7 +34,6 @@ struct Reading {
   kinjo_stream* stream;
   std::shared_ptr<Watch> watch;
   const uint64_t made_in;
-  bool foreign = false;  // who reads doesn't ask why it failed
   std::atomic<bool> ended{false};
   std::atomic<AtWork*> at_work{new AtWork};  // until its threads are gone
   Failure failure;                           // of the last read
@@ -89,9 +88,12 @@ void TellTheEnd(Reading* reading) {
   PyGILState_Release(state);
 }
 
-void InterruptAgain(Reading* reading) {
+// What stopped a read, for a reader that has only texts.
+void TellWhatRaised(Reading* reading) {
   const PyGILState_STATE state = PyGILState_Ensure();
-  if (reading->raised->matches(PyExc_KeyboardInterrupt)) PyErr_SetInterrupt();
+  const nb::handle kind = reading->raised->type();
+  reading->message = "stopped by ";
+  reading->message += reinterpret_cast<PyTypeObject*>(kind.ptr())->tp_name;
   PyGILState_Release(state);
 }
 
@@ -109,10 +111,9 @@ int GetNext(ArrowArrayStream* self, ArrowArray* out) {
   const bool at_end = read && out->release == nullptr;
   if (at_end) TellTheEnd(reading);
   if (reading->raised.has_value()) {
-    if (reading->foreign) InterruptAgain(reading);
     if (read && out->release != nullptr) out->release(out);
     if (!read) kinjo_error_free(error);
-    reading->message = "stopped by an exception";
+    TellWhatRaised(reading);
     return ECANCELED;
   }
   if (!read) return Fail(reading, Failure::Take(error));
@@ -140,11 +141,10 @@ void Release(ArrowArrayStream* self) {
 Stream::Stream(kinjo_stream* stream, std::shared_ptr<Watch> watch)
     : reading_(std::make_shared<Reading>(stream, std::move(watch))) {}
 
-nb::capsule Stream::Export(bool foreign) {
+nb::capsule Stream::Export() {
   RequireThisProcess(reading_->made_in, "this stream");
   if (exported_) RaiseError(KINJO_ERROR_STATE, "the rows of this stream were asked for already");
   exported_ = true;
-  reading_->foreign = foreign;
   return StreamCapsule({GetSchema, GetNext, GetLastError, Release, new Shared(reading_)});
 }
 

@@ -19,10 +19,9 @@ class Stream {
   /// Takes the stream over. `watch` is its run's.
   Stream(kinjo_stream* stream, std::shared_ptr<Watch> watch);
 
-  /// The stream as a capsule, once. Its reads free the GIL if the reader holds it, notice Ctrl-C
-  /// and tell progress. `foreign`: the reader doesn't know TakeError, so that a Ctrl-C which
-  /// stopped a read is put to Python again, for when the reader returns.
-  nanobind::capsule Export(bool foreign);
+  /// The stream as a capsule, once. Its reads free the GIL if the reader holds it, notice Ctrl-C and
+  /// tell progress. A reader with errors of its own gets the reason as text.
+  nanobind::capsule Export();
   /// What a read failed with: an exception (KeyboardInterrupt too), or None. Gives it once.
   nanobind::object TakeError();
   /// Asks the run to stop; reads then fail with Cancelled. Any thread.
