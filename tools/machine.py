@@ -1,5 +1,6 @@
 """What a machine needs before it can build Kinjo, and putting it there: Debian packages and a
-Python environment under build/venv (the Python package has one of its own). A step that is already done costs a file comparison.
+Python environment under build/venv (the Python package has one of its own). A step that is already
+done costs a file comparison.
 
 Lists lie beside this file: debian-<group>.txt and requirements-<group>.txt.
 """
@@ -74,8 +75,9 @@ def make_venv(venv=VENV):
     stamp.write_text(place)
 
 
-def install_requirements(group, venv=VENV):
-    """Installs one pinned list into an environment, once a version of the list."""
+def install_requirements(group, venv=VENV, *options):
+    """Installs one pinned list into an environment, once a version of the list; with options of
+    pip's."""
     make_venv(venv)
     listed = ROOT / "tools" / f"requirements-{group}.txt"
     stamp = venv / f"stamp-{group}"
@@ -83,8 +85,8 @@ def install_requirements(group, venv=VENV):
     if stamp_is_current(stamp, digest):
         return
     step(f"installing Python packages: {' '.join(read_list(listed))}")
-    run([venv / "bin" / "python", "-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check",
-         "--requirement", listed])
+    run([venv / "bin" / "python", "-m", "pip", "install", "--quiet", "--no-input",
+         "--disable-pip-version-check", *options, "--requirement", listed])
     stamp.write_text(digest)
 
 

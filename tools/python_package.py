@@ -33,9 +33,12 @@ def build_wheel():
     return next(WHEELS.glob("kinjo-*.whl"))
 
 
-def install():
-    """Puts the package, as it is now, into its environment."""
+def install(slow=False):
+    """Puts the package, as it is now, into its environment, with what the slow tests need too."""
     machine.install_requirements("python", VENV)
+    if slow:
+        machine.install_requirements("python-slow", VENV)
+        machine.install_requirements("python-model", VENV, "--no-deps")
     wheel = build_wheel()
     run([PYTHON, "-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall", "--no-index",
          "--disable-pip-version-check", wheel])
@@ -43,7 +46,7 @@ def install():
 
 def test(*arguments, slow=False):
     """Builds, installs and tests the package; False when nothing was selected."""
-    install()
+    install(slow)
     step("tests of the Python package")
     command = [PYTHON, "-m", "pytest", "-q", *(arguments or [TESTS])]
     if slow:

@@ -195,7 +195,7 @@ def test_numbers_of_numpy_are_numbers(joined):
     assert numpy.equals(plain)
 
 
-def test_progress_is_told_and_an_error_of_its_function_stops_the_join(joined):
+def test_progress_is_told_and_an_error_of_its_function_stops_the_join(joined, tmp_path):
     told = []
     joined(progress=told.append).to_arrow()
     assert told[-1].done_rows == told[-1].total_rows == 20
@@ -207,7 +207,7 @@ def test_progress_is_told_and_an_error_of_its_function_stops_the_join(joined):
     with pytest.raises(LookupError, match="enough"):
         joined(progress=fail).to_arrow()
     with pytest.raises(LookupError, match="enough"):
-        joined(progress=fail).write_parquet("never.parquet")
+        joined(progress=fail).write_parquet(tmp_path / "out.parquet")
 
 
 def test_a_bar_is_drawn_over_itself():

@@ -1,8 +1,9 @@
-"""The wheel: what lies in it, what it needs of a machine, and that it lives beside others' Arrow."""
+"""The wheel: what lies in it, what it needs of a machine, and how it lives beside others' Arrow."""
 
 import ast
 import re
 import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -19,7 +20,8 @@ def natives():
 
 
 def output_of(*command):
-    return subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True).stdout
+    done = subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True)
+    return done.stdout
 
 
 @pytest.mark.parametrize("path", natives(), ids=lambda path: path.name)
@@ -125,3 +127,39 @@ def test_import_leaves_the_flags_of_loading_alone(script):
     done = script("import sys; before = sys.getdlopenflags(); import kinjo; "
                   "print(sys.getdlopenflags() == before, 'pyarrow' in sys.modules)")
     assert done.stdout == "True False\n"
+
+
+def other_environment(folder, wheel, *packages):
+    """A new environment with the package and others; gives its Python."""
+    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+    python = folder / "bin" / "python"
+    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*install, wheel, *packages], check=True)
+    return python
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pyarrow", ["22.0.0", "26.0.1"])
+def test_lives_beside_yet_another_pyarrow(pyarrow, script, tmp_path, wheel):
+    """Of one more major version, and of the very version that lies in the package."""
+    python = other_environment(tmp_path / "venv", wheel, f"pyarrow=={pyarrow}", "numpy", "pylance")
+    neighbours = NEIGHBOURS.replace('!= "26"', f'== "{pyarrow.split(".")[0]}"')
+    for order in ORDERS:
+        script(neighbours, tmp_path / "f.parquet", tmp_path / "d.lance", *order.split(),
+               python=python)
+
+
+@pytest.mark.slow
+def test_the_tree_is_installed_by_pip_alone(script, tmp_path):
+    """`pip install .`, and from a source distribution: built in an environment of pip's own."""
+    root = Path(__file__).resolve().parents[2]
+    python = other_environment(tmp_path / "venv", "build", "numpy")
+    build = [python, "-m", "build", "--outdir", tmp_path / "dist", root]
+    subprocess.run(list(map(str, build)), check=True, timeout=3000)
+    made = sorted(path.suffix for path in (tmp_path / "dist").iterdir())
+    assert made == [".gz", ".whl"]  # the wheel is made from the source distribution
+    wheel = next((tmp_path / "dist").glob("*.whl"))
+    subprocess.run([python, "-m", "pip", "install", "--quiet", wheel], check=True)
+    script("import kinjo, numpy as np; e = np.eye(4); "
+           "assert kinjo.join(e, e, k=2).write_parquet('out.parquet') == 8",
+           python=python, cwd=tmp_path)

@@ -1,5 +1,5 @@
-"""How far a join is: passed on to the caller's function, or shown as a bar on the terminal's standard
-error or in a notebook. Standard output is never written to."""
+"""How far a join is: passed on to the caller's function, or shown as a bar, on a terminal's
+standard error or in a notebook. Standard output is never written to."""
 
 import sys
 from collections.abc import Callable

@@ -13,8 +13,8 @@ class JoinResult(Rows):
     """The rows of a join or a search, computed as they are read, once.
 
     Everything was checked when this was made: sides, columns, options, the path. Reading starts the
-    join: by `to_arrow`, `to_pandas`, `to_polars`, `write_parquet`, by iterating over the batches, or
-    by handing this to anything that reads Arrow streams (`polars.DataFrame(result)`,
+    join: by `to_arrow`, `to_pandas`, `to_polars`, `write_parquet`, by iterating over the batches,
+    or by handing this to anything that reads Arrow streams (`polars.DataFrame(result)`,
     `duckdb.sql("... FROM result")`). `with` closes it, which stops what still runs.
     """
 

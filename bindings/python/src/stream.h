@@ -19,8 +19,8 @@ class Stream {
   /// Takes the stream over. `watch` is its run's.
   Stream(kinjo_stream* stream, std::shared_ptr<Watch> watch);
 
-  /// The stream as a capsule, once. Its reads free the GIL if the reader holds it, notice Ctrl-C and
-  /// tell progress. A reader with errors of its own gets the reason as text.
+  /// The stream as a capsule, once. Its reads free the GIL if the reader holds it, notice Ctrl-C
+  /// and tell progress. A reader with errors of its own gets the reason as text.
   nanobind::capsule Export();
   /// What a read failed with: an exception (KeyboardInterrupt too), or None. Gives it once.
   nanobind::object TakeError();
