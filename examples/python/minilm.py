@@ -68,7 +68,10 @@ class MiniLM:
         scores = np.exp(scores - scores.max(-1, keepdims=True)) * mask[:, None, None, :]
         mixed = scores / scores.sum(-1, keepdims=True) @ value
         mixed = mixed.transpose(0, 2, 1, 3).reshape(x.shape)
-        return self._normal(f"{name}.output.LayerNorm", self._linear(f"{name}.output.dense", mixed) + x)
+        return self._add(f"{name}.output", mixed, x)
+
+    def _add(self, name, change, x):
+        return self._normal(f"{name}.LayerNorm", self._linear(f"{name}.dense", change) + x)
 
     def encode(self, texts):
         tokens = self.tokenizer.encode_batch(list(texts))
@@ -82,6 +85,6 @@ class MiniLM:
             name = f"encoder.layer.{layer}"
             x = self._attend(f"{name}.attention", x, mask)
             inner = _gelu(self._linear(f"{name}.intermediate.dense", x))
-            x = self._normal(f"{name}.output.LayerNorm", self._linear(f"{name}.output.dense", inner) + x)
+            x = self._add(f"{name}.output", inner, x)
         pooled = (x * mask[:, :, None]).sum(1)
         return (pooled / np.linalg.norm(pooled, axis=1, keepdims=True)).astype(np.float32)
