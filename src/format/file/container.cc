@@ -11,35 +11,29 @@ namespace kinjo::format::file {
 namespace {
 
 constexpr uint64_t kFooterBytes = 40;
+constexpr char kMagic[] = "LANC";
+// What the footer of a file of version 2.0 says.
+constexpr uint16_t kMajorOfV20 = 0;
+constexpr uint16_t kMinorOfV20 = 3;
 constexpr uint64_t kTableEntryBytes = 16;
 // One read of this much usually brings the footer, the tables, the descriptor and the metadata.
 constexpr uint64_t kTailBytes = 64 << 10;
 
-struct Footer {
-  uint64_t column_table = 0;
-  uint64_t global_table = 0;
-  uint32_t num_global_buffers = 0;
-  uint32_t num_columns = 0;
-  uint16_t major = 0;
-  uint16_t minor = 0;
-};
-
 arrow::Result<Footer> ParseFooter(const arrow::Buffer& tail, const Where& where) {
   const uint8_t* bytes = tail.data() + tail.size() - kFooterBytes;
-  if (std::memcmp(bytes + 36, "LANC", 4) != 0) {
+  if (std::memcmp(bytes + 36, kMagic, 4) != 0) {
     return where.Corrupt("the file doesn't end in LANC: it isn't a Lance data file, or it was cut");
   }
-  Footer footer{.column_table = Load<uint64_t>(bytes + 8),
+  Footer footer{.first_column = Load<uint64_t>(bytes),
+                .column_table = Load<uint64_t>(bytes + 8),
                 .global_table = Load<uint64_t>(bytes + 16),
                 .num_global_buffers = Load<uint32_t>(bytes + 24),
                 .num_columns = Load<uint32_t>(bytes + 28),
-                .major = Load<uint16_t>(bytes + 32),
-                .minor = Load<uint16_t>(bytes + 34)};
-  if (footer.major == 0 && footer.minor == 3) {
-    footer.major = 2;
-    footer.minor = 0;
-  } else if (footer.major != 2 || footer.minor < 1 || footer.minor > 2) {
-    return where.NotSupported("file version ", footer.major, ".", footer.minor,
+                .version = {Load<uint16_t>(bytes + 32), Load<uint16_t>(bytes + 34)}};
+  if (footer.version.major == kMajorOfV20 && footer.version.minor == kMinorOfV20) {
+    footer.version = {2, 0};
+  } else if (footer.version.major != 2 || footer.version.minor < 1 || footer.version.minor > 2) {
+    return where.NotSupported("file version ", footer.version.major, ".", footer.version.minor,
                               "; versions 2.0, 2.1 and 2.2 are read: rewrite the dataset with one "
                               "of them");
   }
@@ -98,6 +92,22 @@ ColumnMap NumberColumns(const Schema& schema, FileVersion version) {
   return columns;
 }
 
+std::vector<uint8_t> WriteFooter(const Footer& footer) {
+  const bool v20 = footer.version.minor == 0;
+  const uint16_t major = v20 ? kMajorOfV20 : footer.version.major;
+  const uint16_t minor = v20 ? kMinorOfV20 : footer.version.minor;
+  std::vector<uint8_t> bytes(kFooterBytes);
+  std::memcpy(bytes.data(), &footer.first_column, 8);
+  std::memcpy(bytes.data() + 8, &footer.column_table, 8);
+  std::memcpy(bytes.data() + 16, &footer.global_table, 8);
+  std::memcpy(bytes.data() + 24, &footer.num_global_buffers, 4);
+  std::memcpy(bytes.data() + 28, &footer.num_columns, 4);
+  std::memcpy(bytes.data() + 32, &major, 2);
+  std::memcpy(bytes.data() + 34, &minor, 2);
+  std::memcpy(bytes.data() + 36, kMagic, 4);
+  return bytes;
+}
+
 arrow::Result<std::shared_ptr<arrow::Buffer>> Container::Read(io::RandomReader* reader,
                                                               io::ByteRange range) const {
   const uint64_t end = kept_range.offset + kept_range.length;
@@ -140,7 +150,7 @@ arrow::Result<Container> Container::Open(io::RandomReader* reader) {
   ARROW_ASSIGN_OR_RAISE(container.kept, reader->Read(container.kept_range));
   where.offset = size - kFooterBytes;
   ARROW_ASSIGN_OR_RAISE(const Footer footer, ParseFooter(*container.kept, where));
-  container.version = {footer.major, footer.minor};
+  container.version = footer.version;
   ARROW_ASSIGN_OR_RAISE(container.columns, ReadTable(container, reader, footer.column_table,
                                                      footer.num_columns, "column"));
   ARROW_ASSIGN_OR_RAISE(container.global_buffers,

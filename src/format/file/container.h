@@ -12,6 +12,17 @@
 
 namespace kinjo::format::file {
 
+/// The last 40 bytes of a file.
+struct Footer {
+  uint64_t first_column = 0;  ///< position of column 0's metadata; readers find it in the table
+  uint64_t column_table = 0;
+  uint64_t global_table = 0;
+  uint32_t num_global_buffers = 0;
+  uint32_t num_columns = 0;
+  FileVersion version;  ///< 2.0 for files whose footer says 0.3
+};
+std::vector<uint8_t> WriteFooter(const Footer& footer);
+
 /// What Open read, all of it checked to lie in the file.
 struct Container {
   FileVersion version;                 ///< 2.0 for files whose footer says 0.3

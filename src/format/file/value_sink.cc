@@ -61,6 +61,13 @@ arrow::Status ValueSink::GrowBytes(std::shared_ptr<arrow::ResizableBuffer>* buff
   return (*buffer)->Resize(bytes, false);
 }
 
+uint64_t ValueSink::gathered_bytes() const {
+  uint64_t bytes = value_bytes_ + BytesForBits(bits_.size());
+  if (leaf_.kind == LeafType::Kind::kVariable) bytes += size_ * (leaf_.large_offsets ? 8 : 4);
+  for (const BitSink& level : item_validity_) bytes += BytesForBits(level.size());
+  return bytes;
+}
+
 arrow::Status ValueSink::Reserve(uint64_t values, uint64_t bytes) {
   if (leaf_.kind == LeafType::Kind::kVariable) {
     const uint64_t width = leaf_.large_offsets ? 8 : 4;

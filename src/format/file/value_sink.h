@@ -36,6 +36,8 @@ class ValueSink {
   explicit ValueSink(const LeafType& leaf) : leaf_(leaf) {}
 
   uint64_t size() const { return size_; }
+  /// Bytes gathered so far: values, offsets, validity of items.
+  uint64_t gathered_bytes() const;
 
   /// Room for `values` more values and, when they are variable, `bytes` more bytes. Only a hint for
   /// speed; the caller answers for its size.

@@ -1,0 +1,186 @@
+#include "format/file/mini_block_encoder.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <utility>
+
+#include "format/file/mini_values_encoder.h"
+
+namespace kinjo::format::file {
+
+namespace {
+
+using Encoding = proto::CompressiveEncoding;
+using Kind = Encoding::Kind;
+
+constexpr uint64_t kMostSlots = 4096;
+// Lengths of levels have 16 bits, and in 2.1 a whole chunk has 32 KiB: room for levels of two bytes
+// on either side and for the values.
+constexpr uint64_t kMostLevels = 16384;
+constexpr uint64_t kMostLevelsV21 = 5000;
+constexpr uint64_t kMostChunkBytesV21 = 4096 * 8;
+constexpr uint8_t kPadding = 0xFE;
+
+// The most slots that a chunk may have so that no such run of slots has too many levels: a power of
+// two; less than 2 when there is none.
+uint64_t MostSlotsPerChunk(const OwnLevels& levels, uint64_t most_levels) {
+  if (levels.rep.empty()) return kMostSlots;
+  std::vector<uint64_t> entry_of;  // of each slot
+  for (uint64_t entry = 0; entry < levels.num_entries; ++entry) {
+    if (levels.IsVisible(entry)) entry_of.push_back(entry);
+  }
+  const auto begin = [&](uint64_t slot) {
+    return slot == 0 ? 0 : slot < entry_of.size() ? entry_of[slot] : levels.num_entries;
+  };
+  uint64_t slots = kMostSlots;
+  for (uint64_t first = 0; first < entry_of.size() && slots >= 2;) {
+    // Chunks begin where the sum of the ones before ends, so every start must do.
+    const uint64_t end = std::min<uint64_t>(first + slots, entry_of.size());
+    if (begin(end) - begin(first) > most_levels) {
+      slots /= 2;
+    } else {
+      ++first;
+    }
+  }
+  return slots;
+}
+
+class MiniBlockEncoding {
+ public:
+  MiniBlockEncoding(const PageContent& page, const WriteChoices& choices)
+      : page_(page), levels_(page.levels), choices_(choices) {}
+
+  arrow::Result<std::optional<EncodedPage>> Run();
+
+ private:
+  void FindChunkEntries();
+  void AppendChunk(size_t chunk);
+  void AppendPart(const uint8_t* from, uint64_t size);
+  std::vector<uint8_t> RepetitionIndex() const;
+
+  const PageContent& page_;
+  const OwnLevels& levels_;
+  const WriteChoices& choices_;
+  MiniValues values_;
+  std::vector<uint64_t> first_entry_;  // of each chunk, and their number
+  size_t chunk_start_ = 0;             // in data_
+  size_t next_byte_ = 0;               // of values_.bytes
+  std::vector<uint8_t> index_;
+  std::vector<uint8_t> data_;
+  bool fits_ = true;
+};
+
+// Entries without a slot go with the slot before them, at the start with the one behind.
+void MiniBlockEncoding::FindChunkEntries() {
+  first_entry_.push_back(0);
+  uint64_t entry = 0;
+  for (const uint64_t slots : values_.slots) {
+    uint64_t taken = 0;
+    while (entry < levels_.num_entries) {
+      const bool visible = levels_.IsVisible(entry);
+      if (visible && taken == slots) break;
+      taken += visible;
+      ++entry;
+    }
+    first_entry_.push_back(entry);
+  }
+}
+
+void MiniBlockEncoding::AppendPart(const uint8_t* from, uint64_t size) {
+  data_.insert(data_.end(), from, from + size);
+  data_.resize(chunk_start_ + RoundUpTo8(data_.size() - chunk_start_), kPadding);
+}
+
+void MiniBlockEncoding::AppendChunk(size_t chunk) {
+  const bool large = choices_.is_v22();
+  const uint64_t first = first_entry_[chunk];
+  const uint64_t num_levels = first_entry_[chunk + 1] - first;
+  const uint64_t level_bytes = num_levels * 2;
+  chunk_start_ = data_.size();
+  const auto number = [&](uint64_t value, uint32_t width) {
+    const size_t at = data_.size();
+    data_.resize(at + width);
+    std::memcpy(data_.data() + at, &value, width);
+  };
+  const bool has_levels = !levels_.rep.empty() || !levels_.def.empty();
+  number(has_levels ? num_levels : 0, 2);
+  if (!levels_.rep.empty()) number(level_bytes, 2);
+  if (!levels_.def.empty()) number(level_bytes, 2);
+  const uint64_t* sizes = values_.sizes.data() + chunk * values_.num_buffers;
+  for (uint64_t i = 0; i < values_.num_buffers; ++i) number(sizes[i], large ? 4 : 2);
+  AppendPart(nullptr, 0);
+  if (!levels_.rep.empty()) {
+    AppendPart(reinterpret_cast<const uint8_t*>(levels_.rep.data() + first), level_bytes);
+  }
+  if (!levels_.def.empty()) {
+    AppendPart(reinterpret_cast<const uint8_t*>(levels_.def.data() + first), level_bytes);
+  }
+  for (uint64_t i = 0; i < values_.num_buffers; ++i) {
+    AppendPart(values_.bytes.data() + next_byte_, sizes[i]);
+    next_byte_ += sizes[i];
+  }
+  const uint64_t chunk_bytes = data_.size() - chunk_start_;
+  fits_ = fits_ && (large || chunk_bytes <= kMostChunkBytesV21);
+  const bool last = chunk + 1 == values_.num_chunks();
+  const auto log2 = last ? 0 : static_cast<uint64_t>(std::countr_zero(values_.slots[chunk]));
+  const uint64_t word = (chunk_bytes / 8 - 1) << 4 | log2;
+  const size_t at = index_.size();
+  index_.resize(at + (large ? 4 : 2));
+  std::memcpy(index_.data() + at, &word, large ? 4 : 2);
+}
+
+// Per chunk: rows whose last level lies in it, and the levels behind the last of those.
+std::vector<uint8_t> MiniBlockEncoding::RepetitionIndex() const {
+  std::vector<uint8_t> index(values_.num_chunks() * 16);
+  for (size_t chunk = 0; chunk < values_.num_chunks(); ++chunk) {
+    uint64_t rows = 0;
+    uint64_t left = 0;
+    for (uint64_t entry = first_entry_[chunk]; entry < first_entry_[chunk + 1]; ++entry) {
+      const bool ends = entry + 1 == levels_.num_entries || levels_.BeginsRow(entry + 1);
+      rows += ends;
+      left = ends ? 0 : left + 1;
+    }
+    std::memcpy(index.data() + chunk * 16, &rows, 8);
+    std::memcpy(index.data() + chunk * 16 + 8, &left, 8);
+  }
+  return index;
+}
+
+arrow::Result<std::optional<EncodedPage>> MiniBlockEncoding::Run() {
+  const uint64_t most_slots =
+      MostSlotsPerChunk(levels_, choices_.is_v22() ? kMostLevels : kMostLevelsV21);
+  if (most_slots < 2) return std::nullopt;
+  ARROW_ASSIGN_OR_RAISE(values_, EncodeMiniValues(page_, choices_, most_slots));
+  FindChunkEntries();
+  proto::MiniBlockLayout layout;
+  const Encoding flat16{.kind = Kind::kFlat, .bits = 16};
+  if (!levels_.rep.empty()) layout.rep_compression = flat16;
+  if (!levels_.def.empty()) layout.def_compression = flat16;
+  for (size_t chunk = 0; chunk < values_.num_chunks(); ++chunk) AppendChunk(chunk);
+  if (!fits_) return std::nullopt;
+  layout.value_compression = std::move(values_.encoding);
+  layout.layers = levels_.layers;
+  layout.num_buffers = values_.num_buffers;
+  layout.num_items = page_.values.num_values;
+  layout.has_large_chunk = choices_.is_v22();
+  EncodedPage encoded;
+  encoded.buffers.push_back(BufferOf(std::move(index_)));
+  encoded.buffers.push_back(BufferOf(std::move(data_)));
+  if (!levels_.rep.empty()) {
+    layout.repetition_index_depth = 1;
+    encoded.buffers.push_back(BufferOf(RepetitionIndex()));
+  }
+  encoded.layout.kind = proto::PageLayout::Kind::kMiniBlock;
+  encoded.layout.mini_block = std::move(layout);
+  return encoded;
+}
+
+}  // namespace
+
+arrow::Result<std::optional<EncodedPage>> EncodeMiniBlock(const PageContent& page,
+                                                          const WriteChoices& choices) {
+  return MiniBlockEncoding(page, choices).Run();
+}
+
+}  // namespace kinjo::format::file

@@ -1,0 +1,15 @@
+// Which schemas a data file of a version can hold: what Lance itself refuses to write, or writes in
+// a way that nobody reads back, is refused before the first byte.
+#pragma once
+
+#include "base/error.h"
+#include "format/file/lance_file.h"
+#include "format/schema.h"
+
+namespace kinjo::format::file {
+
+/// `not_supported` names the field and the reason, `invalid` a schema that isn't one (two columns
+/// of one name).
+arrow::Status CheckWritable(const Schema& schema, FileVersion version);
+
+}  // namespace kinjo::format::file
