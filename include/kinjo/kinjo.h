@@ -163,6 +163,19 @@ KINJO_EXPORT bool kinjo_dataset_describe_index(const kinjo_dataset* dataset, con
                                                char** json, kinjo_error** error);
 KINJO_EXPORT void kinjo_dataset_free(kinjo_dataset* dataset);
 
+/* What a scan gives. */
+typedef struct kinjo_scan_options {
+  size_t struct_size;
+  const char* const* columns; /* top-level names, in order; NULL: all */
+  size_t num_columns;
+  const char* where;  /* SQL predicate; NULL: every row */
+  int64_t limit;      /* rows at most; KINJO_UNSET: all */
+  bool with_row_id;   /* add `_rowid` */
+  int64_t batch_rows; /* of a batch at most; KINJO_UNSET: the library's choice */
+} kinjo_scan_options;
+
+KINJO_EXPORT void kinjo_scan_options_init(kinjo_scan_options* options, size_t struct_size);
+
 /* ---- Tables: the left side of a join ------------------------------------------------------- */
 
 typedef struct kinjo_table kinjo_table;
@@ -179,10 +192,15 @@ KINJO_EXPORT void kinjo_table_options_init(kinjo_table_options* options, size_t 
 /* Opens a file, a folder (key=value folders become columns), a glob or a Lance dataset. */
 KINJO_EXPORT bool kinjo_table_open(const char* uri, const kinjo_table_options* options,
                                    kinjo_table** table, kinjo_error** error);
-/* Wraps a stream of record batches, read once, when the join runs. `stream` is moved from. `name`
- * stands for it in messages. */
+/* Wraps a stream of record batches, read once, when the join runs. Views of strings and binaries
+ * become plain ones. `stream` is moved from. `name` stands for it in messages. */
 KINJO_EXPORT bool kinjo_table_from_stream(struct ArrowArrayStream* stream, const char* name,
                                           kinjo_table** table, kinjo_error** error);
+/* Reads a stream of record batches to its end and keeps them: a table that tells its number of
+ * rows, can be read again, and may be the right side of a join. Nothing is copied but views of
+ * strings and binaries, as above. `stream` is moved from. */
+KINJO_EXPORT bool kinjo_table_from_rows(struct ArrowArrayStream* stream, const char* name,
+                                        kinjo_table** table, kinjo_error** error);
 /* Wraps a copy of vectors in memory, num_vectors x width elements, row after row: a table of one
  * column, `vector`. `element_type` is "float32" (also NULL), "float64", "float16", "uint8" or
  * "int8". What a search is usually asked. */
@@ -328,6 +346,12 @@ KINJO_EXPORT bool kinjo_join_make(kinjo_table* left, const char* right_uri,
 KINJO_EXPORT bool kinjo_join_make_on_dataset(kinjo_table* left, const kinjo_dataset* right,
                                              const kinjo_join_options* options, kinjo_join** join,
                                              kinjo_error** error);
+/* The same on a table that can be read again: any but a stream. Its rows are numbered as they come,
+ * and the numbers are their row ids. `left` and `right` may be one table, which makes it a
+ * self-join. A table that was opened on a Lance dataset is joined as that dataset. */
+KINJO_EXPORT bool kinjo_join_make_on_table(kinjo_table* left, kinjo_table* right,
+                                           const kinjo_join_options* options, kinjo_join** join,
+                                           kinjo_error** error);
 /* A search: the join whose left rows are the queries, one or many, with its own defaults for what
  * comes out. No column of `queries`, unless left_select names some; and `_query_index` whenever
  * `queries` holds other than one row or can't tell (a stream), else on request. `on` names the
@@ -443,6 +467,19 @@ KINJO_EXPORT void kinjo_request_answer(kinjo_request* request, struct ArrowArray
 /* Answers any request with an error. */
 KINJO_EXPORT void kinjo_request_fail(kinjo_request* request, kinjo_error_code code,
                                      const char* message);
+
+/* ---- Reading a dataset's rows -------------------------------------------------------------- */
+
+/* Streams live rows in the dataset's order. Options, columns and the predicate are judged now, rows
+ * are read as the stream is. `run_options` may be NULL; its progress isn't told. [any thread] */
+KINJO_EXPORT bool kinjo_dataset_scan(const kinjo_dataset* dataset,
+                                     const kinjo_scan_options* options,
+                                     const kinjo_run_options* run_options, kinjo_stream** stream,
+                                     kinjo_error** error);
+/* Counts the live rows that pass `where` (NULL: all). [any thread] */
+KINJO_EXPORT bool kinjo_dataset_count_rows(const kinjo_dataset* dataset, const char* where,
+                                           const kinjo_run_options* run_options, int64_t* rows,
+                                           kinjo_error** error);
 
 /* ---- Writing a join's rows to a file or standard output ------------------------------------ */
 
@@ -595,6 +632,107 @@ KINJO_EXPORT bool kinjo_index_drop(const char* dataset_uri, const char* name, ui
 /* Gives an index another name, which must be free. */
 KINJO_EXPORT bool kinjo_index_rename(const char* dataset_uri, const char* name,
                                      const char* new_name, uint64_t* version, kinjo_error** error);
+
+/* ---- Writing Lance datasets ----------------------------------------------------------------- */
+
+/* Every call below commits at most one new version, which is there whole or not at all: after an
+ * error, a cancel or a crash the dataset is at the version it was at. A commit of another writer
+ * that doesn't go with the change is `conflict`. docs/writing.md tells more. Local paths only. */
+
+typedef struct kinjo_write_options {
+  size_t struct_size;
+  const char* mode;           /* "create" (also NULL), "append" or "overwrite" */
+  const char* data_version;   /* file version of the data files, "2.2", "2.1" or "2.0"; NULL: the
+                                 dataset's own, else "2.2" */
+  const char* vector_column;  /* a column of lists that all have one length: it becomes a column of
+                                 vectors; NULL: none */
+  int64_t max_rows_per_file;  /* KINJO_UNSET: 1,048,576 */
+  int64_t max_bytes_per_file; /* KINJO_UNSET: 90 GiB */
+  bool stable_row_ids;        /* row ids that a compaction doesn't change; of a new dataset */
+  int64_t memory_limit_bytes; /* KINJO_UNSET: half of what this process may use */
+} kinjo_write_options;
+
+KINJO_EXPORT void kinjo_write_options_init(kinjo_write_options* options, size_t struct_size);
+/* Judges the options alone, before any file is opened. kinjo_dataset_write does this too. */
+KINJO_EXPORT bool kinjo_write_options_check(const kinjo_write_options* options,
+                                            kinjo_error** error);
+
+/* What a change did; each call says what it fills. */
+typedef struct kinjo_write_report {
+  size_t struct_size; /* set by the caller; only that much is filled */
+  uint64_t version;   /* of the dataset now */
+  uint64_t rows;
+  uint64_t fragments; /* new ones */
+  uint64_t bytes;
+  uint64_t old_fragments;
+  uint64_t versions;
+  uint64_t files;
+} kinjo_write_report;
+
+/* Writes the rows of a table as a dataset, or to the one that is there: rows, fragments and bytes
+ * written. `rows` is read once. Progress counts its rows. In all calls `run_options` and `report`
+ * may be NULL. */
+KINJO_EXPORT bool kinjo_dataset_write(const char* uri, kinjo_table* rows,
+                                      const kinjo_write_options* options,
+                                      const kinjo_run_options* run_options,
+                                      kinjo_write_report* report, kinjo_error** error);
+/* Deletes the rows for which the SQL predicate `where` is true: rows deleted. Without such a row no
+ * version is committed. Other writers' commits that come first are taken into account. */
+KINJO_EXPORT bool kinjo_dataset_delete(const char* uri, const char* where,
+                                       const kinjo_run_options* run_options,
+                                       kinjo_write_report* report, kinjo_error** error);
+/* Adds columns: row i of `columns` goes to the i-th row of a scan. Rows and bytes written. */
+KINJO_EXPORT bool kinjo_dataset_add_columns(const char* uri, kinjo_table* columns,
+                                            const kinjo_run_options* run_options,
+                                            kinjo_write_report* report, kinjo_error** error);
+/* Drops top-level columns and the indexes on them. No file is rewritten. */
+KINJO_EXPORT bool kinjo_dataset_drop_columns(const char* uri, const char* const* names,
+                                             size_t num_names, kinjo_write_report* report,
+                                             kinjo_error** error);
+/* Renames the column with the dotted path `column`; `name` is its own new name, without a path. */
+KINJO_EXPORT bool kinjo_dataset_rename_column(const char* uri, const char* column, const char* name,
+                                              kinjo_write_report* report, kinjo_error** error);
+
+typedef struct kinjo_compact_options {
+  size_t struct_size;
+  int64_t target_rows;      /* rows of a fragment; KINJO_UNSET: 1,048,576 */
+  double deleted_share_max; /* a fragment with a larger share of deleted rows is rewritten in any
+                               case; NaN: 0.1 */
+} kinjo_compact_options;
+
+KINJO_EXPORT void kinjo_compact_options_init(kinjo_compact_options* options, size_t struct_size);
+/* Makes large fragments of small ones, without their deleted rows: fragments, old_fragments, rows
+ * and bytes. Rewritten rows count as not indexed until the index is optimized, unless row ids are
+ * stable. Where there is nothing to do, no version is committed. `options` may be NULL. */
+KINJO_EXPORT bool kinjo_dataset_compact(const char* uri, const kinjo_compact_options* options,
+                                        const kinjo_run_options* run_options,
+                                        kinjo_write_report* report, kinjo_error** error);
+
+/* Makes an earlier version (its number, or a tag instead of KINJO_UNSET) the newest again. */
+KINJO_EXPORT bool kinjo_dataset_restore(const char* uri, int64_t version, const char* tag,
+                                        kinjo_write_report* report, kinjo_error** error);
+
+/* Tags. `version` KINJO_UNSET: the newest. No version is committed. */
+KINJO_EXPORT bool kinjo_dataset_create_tag(const char* uri, const char* tag, int64_t version,
+                                           kinjo_error** error);
+KINJO_EXPORT bool kinjo_dataset_update_tag(const char* uri, const char* tag, int64_t version,
+                                           kinjo_error** error);
+KINJO_EXPORT bool kinjo_dataset_delete_tag(const char* uri, const char* tag, kinjo_error** error);
+
+typedef struct kinjo_cleanup_options {
+  size_t struct_size;
+  int64_t older_than_s;         /* versions younger than this stay; KINJO_UNSET: 14 days */
+  int64_t keep_versions;        /* so many of the newest stay whatever their age; KINJO_UNSET: 1 */
+  int64_t orphans_older_than_s; /* files that no version names go from this age on, since younger
+                                   ones may be a writer's at work; KINJO_UNSET: 7 days */
+} kinjo_cleanup_options;
+
+KINJO_EXPORT void kinjo_cleanup_options_init(kinjo_cleanup_options* options, size_t struct_size);
+/* Removes old versions and the files that only they name: versions, files and bytes removed. The
+ * newest version and those with a tag stay. `options` may be NULL. */
+KINJO_EXPORT bool kinjo_dataset_cleanup(const char* uri, const kinjo_cleanup_options* options,
+                                        const kinjo_run_options* run_options,
+                                        kinjo_write_report* report, kinjo_error** error);
 
 #ifdef __cplusplus
 }

@@ -266,6 +266,14 @@ class Table {
     return Table(table);
   }
 
+  /// Moves from `stream`, reads it to its end and keeps its rows.
+  static Result<Table> FromRows(ArrowArrayStream* stream, const std::string& name) {
+    kinjo_table* table = nullptr;
+    kinjo_error* error = nullptr;
+    if (!kinjo_table_from_rows(stream, name.c_str(), &table, &error)) return Error::Take(error);
+    return Table(table);
+  }
+
   /// Copies values.size() / width vectors. Requires: width divides the size.
   static Result<Table> FromVectors(const std::vector<float>& values, int64_t width) {
     return FromVectors(values, "float32", width);
@@ -420,7 +428,16 @@ struct PartsOptions {
   std::optional<int64_t> part_rows;
 };
 
-/// The rows of a running join.
+/// kinjo_scan_options with C++ types.
+struct ScanOptions {
+  std::optional<std::vector<std::string>> columns;
+  std::string where;
+  std::optional<int64_t> limit;
+  bool with_row_id = false;
+  std::optional<int64_t> batch_rows;
+};
+
+/// The rows of a running join, or of a scan.
 class Stream {
  public:
   explicit Stream(kinjo_stream* handle) : handle_(handle) {}
@@ -471,6 +488,34 @@ class Stream {
   std::unique_ptr<kinjo_stream, detail::Free<kinjo_stream_free>> handle_;
 };
 
+/// Streams the rows of a dataset (kinjo_dataset_scan); `cancel` may be null.
+inline Result<Stream> Scan(const Dataset& dataset, const ScanOptions& options = {},
+                           const Cancel* cancel = nullptr) {
+  kinjo_scan_options raw;
+  kinjo_scan_options_init(&raw, sizeof(raw));
+  const std::vector<const char*> columns = detail::Pointers(options.columns);
+  if (options.columns) raw.columns = columns.data();
+  raw.num_columns = columns.size() - 1;
+  raw.where = detail::OrNull(options.where);
+  raw.limit = detail::OrUnset(options.limit);
+  raw.with_row_id = options.with_row_id;
+  raw.batch_rows = detail::OrUnset(options.batch_rows);
+  kinjo_run_options run;
+  kinjo_run_options_init(&run, sizeof(run));
+  if (cancel != nullptr) run.cancel = cancel->get();
+  kinjo_stream* stream = nullptr;
+  kinjo_error* error = nullptr;
+  if (!kinjo_dataset_scan(dataset.get(), &raw, &run, &stream, &error)) return Error::Take(error);
+  return Stream(stream);
+}
+
+/// Counts the rows of a dataset that pass a filter; "": all.
+inline Result<int64_t> CountRows(const Dataset& dataset, const std::string& where = "") {
+  return detail::Filled<int64_t>([&](int64_t* rows, kinjo_error** error) {
+    return kinjo_dataset_count_rows(dataset.get(), detail::OrNull(where), nullptr, rows, error);
+  });
+}
+
 /// A join: made, explained, run once.
 class Join {
  public:
@@ -485,6 +530,12 @@ class Join {
                            const JoinOptions& options = {}) {
     return Made(options, [&](const auto* raw, kinjo_join** join, kinjo_error** error) {
       return kinjo_join_make_on_dataset(left.get(), right.get(), raw, join, error);
+    });
+  }
+  /// On a table that can be read again (kinjo_join_make_on_table).
+  static Result<Join> Make(const Table& left, const Table& right, const JoinOptions& options = {}) {
+    return Made(options, [&](const auto* raw, kinjo_join** join, kinjo_error** error) {
+      return kinjo_join_make_on_table(left.get(), right.get(), raw, join, error);
     });
   }
   /// A search: kinjo_search_make.
@@ -680,6 +731,148 @@ class Join {
 
  private:
   std::unique_ptr<kinjo_join, detail::Free<kinjo_join_free>> handle_;
+};
+
+/// kinjo_write_options with C++ types.
+struct WriteOptions {
+  std::string mode = "create";
+  std::string data_version;   ///< "": the dataset's own, else "2.2"
+  std::string vector_column;  ///< "": none
+  std::optional<int64_t> max_rows_per_file;
+  std::optional<int64_t> max_bytes_per_file;
+  bool stable_row_ids = false;
+  std::optional<int64_t> memory_limit_bytes;
+};
+
+struct CompactOptions {
+  std::optional<int64_t> target_rows;
+  std::optional<double> deleted_share_max;
+};
+
+struct CleanupOptions {
+  std::optional<int64_t> older_than_s;
+  std::optional<int64_t> keep_versions;
+  std::optional<int64_t> orphans_older_than_s;
+};
+
+/// Changes to the dataset at a place, one committed version each; kinjo.h tells what they fill in.
+class DatasetWriter {
+ public:
+  explicit DatasetWriter(std::string uri) : uri_(std::move(uri)) {}
+
+  /// Judges the options alone.
+  static Result<void> Check(const WriteOptions& options) {
+    const kinjo_write_options raw = Raw(options);
+    kinjo_error* error = nullptr;
+    if (!kinjo_write_options_check(&raw, &error)) return Error::Take(error);
+    return {};
+  }
+  Result<kinjo_write_report> Write(const Table& rows, const WriteOptions& options = {},
+                                   const RunOptions& run = {}) const {
+    const kinjo_write_options raw = Raw(options);
+    const kinjo_run_options raw_run = detail::RawRun(run);
+    return Reported([&](kinjo_write_report* report, kinjo_error** error) {
+      return kinjo_dataset_write(uri_.c_str(), rows.get(), &raw, &raw_run, report, error);
+    });
+  }
+  Result<kinjo_write_report> Delete(const std::string& where, const RunOptions& run = {}) const {
+    const kinjo_run_options raw_run = detail::RawRun(run);
+    return Reported([&](kinjo_write_report* report, kinjo_error** error) {
+      return kinjo_dataset_delete(uri_.c_str(), where.c_str(), &raw_run, report, error);
+    });
+  }
+  Result<kinjo_write_report> AddColumns(const Table& columns, const RunOptions& run = {}) const {
+    const kinjo_run_options raw_run = detail::RawRun(run);
+    return Reported([&](kinjo_write_report* report, kinjo_error** error) {
+      return kinjo_dataset_add_columns(uri_.c_str(), columns.get(), &raw_run, report, error);
+    });
+  }
+  Result<kinjo_write_report> DropColumns(const std::vector<std::string>& names) const {
+    const std::vector<const char*> pointers = detail::Pointers(names);
+    return Reported([&](kinjo_write_report* report, kinjo_error** error) {
+      return kinjo_dataset_drop_columns(uri_.c_str(), pointers.data(), names.size(), report, error);
+    });
+  }
+  Result<kinjo_write_report> RenameColumn(const std::string& column,
+                                          const std::string& name) const {
+    return Reported([&](kinjo_write_report* report, kinjo_error** error) {
+      return kinjo_dataset_rename_column(uri_.c_str(), column.c_str(), name.c_str(), report, error);
+    });
+  }
+  Result<kinjo_write_report> Compact(const CompactOptions& options = {},
+                                     const RunOptions& run = {}) const {
+    kinjo_compact_options raw;
+    kinjo_compact_options_init(&raw, sizeof(raw));
+    raw.target_rows = detail::OrUnset(options.target_rows);
+    if (options.deleted_share_max) raw.deleted_share_max = *options.deleted_share_max;
+    const kinjo_run_options raw_run = detail::RawRun(run);
+    return Reported([&](kinjo_write_report* report, kinjo_error** error) {
+      return kinjo_dataset_compact(uri_.c_str(), &raw, &raw_run, report, error);
+    });
+  }
+  Result<kinjo_write_report> Restore(std::optional<int64_t> version,
+                                     const std::string& tag = "") const {
+    return Reported([&](kinjo_write_report* report, kinjo_error** error) {
+      return kinjo_dataset_restore(uri_.c_str(), detail::OrUnset(version), detail::OrNull(tag),
+                                   report, error);
+    });
+  }
+  Result<void> CreateTag(const std::string& tag, std::optional<int64_t> version = {}) const {
+    kinjo_error* error = nullptr;
+    if (!kinjo_dataset_create_tag(uri_.c_str(), tag.c_str(), detail::OrUnset(version), &error)) {
+      return Error::Take(error);
+    }
+    return {};
+  }
+  Result<void> UpdateTag(const std::string& tag, std::optional<int64_t> version = {}) const {
+    kinjo_error* error = nullptr;
+    if (!kinjo_dataset_update_tag(uri_.c_str(), tag.c_str(), detail::OrUnset(version), &error)) {
+      return Error::Take(error);
+    }
+    return {};
+  }
+  Result<void> DeleteTag(const std::string& tag) const {
+    kinjo_error* error = nullptr;
+    if (!kinjo_dataset_delete_tag(uri_.c_str(), tag.c_str(), &error)) return Error::Take(error);
+    return {};
+  }
+  Result<kinjo_write_report> CleanUp(const CleanupOptions& options = {},
+                                     const RunOptions& run = {}) const {
+    kinjo_cleanup_options raw;
+    kinjo_cleanup_options_init(&raw, sizeof(raw));
+    raw.older_than_s = detail::OrUnset(options.older_than_s);
+    raw.keep_versions = detail::OrUnset(options.keep_versions);
+    raw.orphans_older_than_s = detail::OrUnset(options.orphans_older_than_s);
+    const kinjo_run_options raw_run = detail::RawRun(run);
+    return Reported([&](kinjo_write_report* report, kinjo_error** error) {
+      return kinjo_dataset_cleanup(uri_.c_str(), &raw, &raw_run, report, error);
+    });
+  }
+
+ private:
+  template <typename Call>
+  static Result<kinjo_write_report> Reported(const Call& call) {
+    return detail::Filled<kinjo_write_report>([&](auto* report, kinjo_error** error) {
+      report->struct_size = sizeof(*report);
+      return call(report, error);
+    });
+  }
+
+  // Borrows from `options`.
+  static kinjo_write_options Raw(const WriteOptions& options) {
+    kinjo_write_options raw;
+    kinjo_write_options_init(&raw, sizeof(raw));
+    raw.mode = options.mode.c_str();
+    raw.data_version = detail::OrNull(options.data_version);
+    raw.vector_column = detail::OrNull(options.vector_column);
+    raw.max_rows_per_file = detail::OrUnset(options.max_rows_per_file);
+    raw.max_bytes_per_file = detail::OrUnset(options.max_bytes_per_file);
+    raw.stable_row_ids = options.stable_row_ids;
+    raw.memory_limit_bytes = detail::OrUnset(options.memory_limit_bytes);
+    return raw;
+  }
+
+  std::string uri_;
 };
 
 struct IndexOptions {

@@ -177,7 +177,7 @@ Judgement JudgeAgainst(const Transaction& ours, const TableVersion& latest) {
   }
   for (const proto::IndexMetadataMessage& added : index->new_indices) {
     for (const int32_t field : added.fields) {
-      if (latest.schema.FindId(field) == nullptr) {
+      if (latest.schema().FindId(field) == nullptr) {
         return Retry(base::Concat("dropped the column that the index '", added.name, "' is of"));
       }
     }

@@ -5,13 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "format/table/feature_flags.h"
-
 namespace kinjo::dataset {
-
-bool TableVersion::stable_row_ids() const {
-  return (messages.manifest.reader_feature_flags & format::kStableRowIdsFlag) != 0;
-}
 
 arrow::Result<TableVersion> ReadTableVersion(const io::Location& root,
                                              const format::ManifestName& name) {
@@ -19,13 +13,11 @@ arrow::Result<TableVersion> ReadTableVersion(const io::Location& root,
   ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<io::RandomReader> reader, io::OpenFile(location));
   TableVersion table{.name = name, .uri = location.uri, .manifest_bytes = reader->size()};
   ARROW_ASSIGN_OR_RAISE(table.messages, format::ReadManifestMessages(reader.get()));
-  ARROW_ASSIGN_OR_RAISE(format::Manifest checked,
-                        format::MakeManifest(table.messages, location.uri));
-  if (checked.version != name.version) {
+  ARROW_ASSIGN_OR_RAISE(table.checked, format::MakeManifest(table.messages, location.uri));
+  if (table.checked.version != name.version) {
     return base::Corrupt(location.uri, 0, "the manifest of version ", name.version,
-                         " says it is version ", checked.version);
+                         " says it is version ", table.checked.version);
   }
-  table.schema = std::move(checked.schema);
   table.transaction = format::ReadInlineTransaction(reader.get(), table.messages);
   return table;
 }

@@ -21,11 +21,12 @@ struct TableVersion {
   std::string uri;  ///< of the manifest
   uint64_t manifest_bytes = 0;
   format::ManifestMessages messages;
-  format::Schema schema;
+  format::Manifest checked;                                      ///< the same as a reader has it
   std::optional<format::proto::TransactionMessage> transaction;  ///< of the manifest file itself
 
   uint64_t version() const { return name.version; }
-  bool stable_row_ids() const;
+  const format::Schema& schema() const { return checked.schema; }
+  const std::string& data_format() const { return checked.data_format; }
 };
 
 /// Reads a version; nothing = the latest. Errors are those of Dataset::Open.

@@ -118,8 +118,7 @@ arrow::Result<DeletionFile> MakeDeletionFile(const proto::DeletionFileMessage& m
   }
   DeletionFile file;
   file.type = static_cast<DeletionFileType>(message.file_type);
-  file.path = base::Concat(fragment.id, "-", message.read_version, "-", message.id,
-                           file.type == DeletionFileType::kBitmap ? ".bin" : ".arrow");
+  file.path = DeletionFileName(fragment.id, message);
   file.base_id = message.base_id;
   file.num_deleted_rows = message.num_deleted_rows;
   return file;
@@ -198,6 +197,12 @@ arrow::Status ReadIndexes(io::RandomReader* reader, uint64_t offset, uint64_t en
 }
 
 }  // namespace
+
+std::string DeletionFileName(uint64_t fragment_id, const proto::DeletionFileMessage& file) {
+  const bool is_bitmap = file.file_type == static_cast<uint64_t>(DeletionFileType::kBitmap);
+  return base::Concat(fragment_id, "-", file.read_version, "-", file.id,
+                      is_bitmap ? ".bin" : ".arrow");
+}
 
 arrow::Result<Manifest> MakeManifest(proto::ManifestMessage message, const std::string& path) {
   ARROW_RETURN_NOT_OK(CheckReaderFlags(message.reader_feature_flags, path));

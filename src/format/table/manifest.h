@@ -43,6 +43,9 @@ struct Fragment {
   std::optional<RowIdSequence> row_ids;  ///< present when the table has stable row ids
 };
 
+/// The name of a fragment's deletion file, below `_deletions/`.
+std::string DeletionFileName(uint64_t fragment_id, const proto::DeletionFileMessage& file);
+
 /// Another root that files of this version lie in (branches and shallow clones).
 struct BasePath {
   std::string path;
