@@ -15,6 +15,8 @@ constexpr int64_t kFirstChunkGroups = 3;
 constexpr int64_t kChunkBytes = int64_t{1} << 19;
 // Survivors that are scored together.
 constexpr int64_t kScoredTogether = 1024;
+// Heaps that are fetched ahead of their turn.
+constexpr size_t kPushesAhead = 16;
 
 // The longest chunk that half of a core's second cache holds, as bytes or as floats.
 int64_t LongestChunk(int64_t num_queries, int64_t dim, bool codes) {
@@ -61,6 +63,9 @@ void PushSurvivors(std::span<const kernels::Hit> hits, const QueryTile& tile, co
     const auto some = hits.first(std::min<size_t>(hits.size(), kScoredTogether));
     scorer.Score(some, tile.query_ids, scratch->distances.data());
     for (size_t i = 0; i < some.size(); ++i) {
+      const size_t later = std::min(i + kPushesAhead, some.size() - 1);
+      heaps->Prefetch(tile.query_ids[some[later].query]);
+      heaps->PrefetchRows(tile.query_ids[some[(i + later) / 2].query]);
       heaps->Push(tile.query_ids[some[i].query],
                   {scratch->distances[i], range.addresses[some[i].row]});
     }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "exec/neighbor_heaps.h"
+#include "index/smallest_scores.h"
 #include "kernels/block_scan.h"
 #include "kernels/metric.h"
 
@@ -60,6 +61,7 @@ struct FilterScratch {
   std::vector<float> distances;
   std::vector<float> seed_scores;
   std::vector<float> seed_slack;
+  index::PickScratch seed_pick;
 };
 
 /// Scans the rows for the tile and pushes every survivor; returns how many there were.

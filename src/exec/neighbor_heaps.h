@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "exec/query_eligibility.h"
@@ -83,13 +84,25 @@ class NeighborHeaps {
   /// Rows met so far.
   int64_t met(int64_t query) const { return slots_[query].met.load(std::memory_order_relaxed); }
 
+  /// The kept rows of `query`, in no order; not while others push.
+  std::span<const kernels::Neighbor> rows(int64_t query) const { return slots_[query].heap.rows(); }
+  /// Forgets the rows of `query` and frees their memory.
+  void Drop(int64_t query) { slots_[query].heap = kernels::TopK(k_); }
+
+  /// Asks for the memory of a query that a Push will soon want: of many that take turns, few are
+  /// in the cache.
+  void Prefetch(int64_t query) const { __builtin_prefetch(&slots_[query], 1); }
+  void PrefetchRows(int64_t query) const {
+    __builtin_prefetch(slots_[query].heap.rows().data(), 1);
+  }
+
   /// The kept rows of `query`, best first; its heap is empty afterwards.
   std::vector<kernels::Neighbor> TakeSorted(int64_t query) {
     return slots_[query].heap.TakeSorted();
   }
 
  private:
-  struct Slot {
+  struct alignas(64) Slot {
     kernels::TopK heap{0};
     std::atomic<float> threshold{0};
     std::atomic<int64_t> nearer{0};

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "index/smallest_scores.h"
+
 namespace kinjo::exec {
 
 namespace {
@@ -94,13 +96,18 @@ int64_t SeedThresholds(kernels::Metric metric, const QueryTile& tile, const RowR
     const int64_t rank = heaps->k() - 1 + foreign + heaps->excluded_rows(tile.query_ids[q]);
     if (rank >= rows) continue;
     float* scores = scratch->seed_scores.data() + q * rows;
+    float most = -kInfinity;
+    int64_t finite = 0;
     for (int64_t i = 0; i < rows; ++i) {
       const float upper = scores[i] + scratch->seed_slack[i];
       scores[i] = upper < kInfinity ? upper : kInfinity;  // also for NaN
+      most = upper < kInfinity && upper > most ? upper : most;
+      finite += upper < kInfinity ? 1 : 0;
     }
-    std::nth_element(scores, scores + rank, scores + rows);
-    const float kth = scores[rank];
-    if (kth == kInfinity) continue;
+    if (finite <= rank) continue;
+    // The cut is looked for between the smallest and the largest, so that none may be infinite.
+    for (int64_t i = 0; i < rows; ++i) scores[i] = scores[i] < most ? scores[i] : most;
+    const float kth = index::CutAbove(scores, rows, rank + 1, &scratch->seed_pick);
     heaps->LowerThreshold(tile.query_ids[q], DistanceBelow(metric, kth, tile.norms2[q], error));
   }
   return groups;

@@ -119,16 +119,16 @@ template <typename T>
 double FlatQuantizer<T>::MoveQuery(const T* centroid, const double* query, const DecodedPartition&,
                                    float* moved) const {
   if (metric_ == kernels::Metric::kDot) {
-    return MoveByCentre<T>(query, nullptr, dim_, moved);
+    return kernels::MoveQuery(query, static_cast<const T*>(nullptr), dim_, moved);
   }
   if (metric_ == kernels::Metric::kCosine && type_ == format::ElementType::kFloat16) {
     // Rounded to float16 the query isn't a unit vector any more.
     VectorScratch<double> unit(dim_);
     const double norm = std::sqrt(kernels::CanonicalDot(query, query, dim_));
     for (int64_t j = 0; j < dim_; ++j) unit[j] = norm == 0 ? 0 : query[j] / norm;
-    return MoveByCentre(unit.data(), centroid, dim_, moved);
+    return kernels::MoveQuery(unit.data(), centroid, dim_, moved);
   }
-  return MoveByCentre(query, centroid, dim_, moved);
+  return kernels::MoveQuery(query, centroid, dim_, moved);
 }
 
 template <typename T>

@@ -124,8 +124,8 @@ void PartitionRanker<T>::RankTile(const QueryBlock& queries, int64_t begin, int6
   if (limit < num_partitions_) {
     for (int64_t i = 0; i < count; ++i) {
       scratch->norms2[i] =
-          MoveByCentre<T>(queries.ranked_query(begin + i), dot_ ? nullptr : centre_.data(), dim_,
-                          scratch->moved.data() + i * dim_);
+          kernels::MoveQuery(queries.ranked_query(begin + i), dot_ ? nullptr : centre_.data(), dim_,
+                             scratch->moved.data() + i * dim_);
     }
     kernels::ScoreBlock({.rows = rows_.rows(),
                          .init = rows_.init(),

@@ -2,6 +2,7 @@
 // into the grouped rows that the block scan multiplies; the distance adds over the same entries.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -79,7 +80,10 @@ class PqQuantizer final : public Quantizer<T> {
   template <int64_t kSubDim>
   void DecodeRows(DecodedPartition* out) const;
   void GatherRow(const DecodedPartition& rows, int64_t slot, T* row) const;
+  template <int64_t kSubDim>
+  void GatherEntries(const uint8_t* code, int64_t stride, T* row) const;
   void QueryResidual(const T* centroid, const double* query, double* out) const;
+  double L2(const T* centroid, const double* query, const T* row) const;
 
   const int64_t dim_;
   const int64_t num_sub_vectors_;
@@ -175,23 +179,49 @@ void PqQuantizer<T>::QueryResidual(const T* centroid, const double* query, doubl
 template <typename T>
 double PqQuantizer<T>::MoveQuery(const T* centroid, const double* query, const DecodedPartition&,
                                  float* moved) const {
-  if (metric_ == kernels::Metric::kDot) return MoveByCentre<T>(query, nullptr, dim_, moved);
-  if (!rounds_residual_) return MoveByCentre(query, centroid, dim_, moved);
+  if (metric_ == kernels::Metric::kDot)
+    return kernels::MoveQuery(query, static_cast<const T*>(nullptr), dim_, moved);
+  if (!rounds_residual_) return kernels::MoveQuery(query, centroid, dim_, moved);
   VectorScratch<double> residual(dim_);
   QueryResidual(centroid, query, residual.data());
-  return MoveByCentre<T>(residual.data(), nullptr, dim_, moved);
+  return kernels::MoveQuery(residual.data(), static_cast<const T*>(nullptr), dim_, moved);
+}
+
+template <typename T>
+template <int64_t kSubDim>
+void PqQuantizer<T>::GatherEntries(const uint8_t* code, int64_t stride, T* row) const {
+  const int64_t sub_dim = kSubDim == 0 ? sub_dim_ : kSubDim;
+  const int64_t sub_vectors_per_byte = 8 / num_bits_;
+  for (int64_t m = 0; m < num_sub_vectors_; ++m, row += sub_dim) {
+    const int64_t entry = EntryOf(code[m / sub_vectors_per_byte * stride], m);
+    std::memcpy(row, codebook_.data() + entry * sub_dim, static_cast<size_t>(sub_dim) * sizeof(T));
+  }
 }
 
 template <typename T>
 void PqQuantizer<T>::GatherRow(const DecodedPartition& rows, int64_t slot, T* row) const {
   const uint8_t* code = rows.codes->data() + rows.storage_position[slot] * row_stride();
   const int64_t stride = byte_stride(rows.num_stored);
-  const int64_t sub_vectors_per_byte = 8 / num_bits_;
-  for (int64_t m = 0; m < num_sub_vectors_; ++m) {
-    const int64_t entry = EntryOf(code[m / sub_vectors_per_byte * stride], m);
-    const T* values = codebook_.data() + entry * sub_dim_;
-    for (int64_t j = 0; j < sub_dim_; ++j) *row++ = values[j];
+  switch (sub_dim_) {
+    case 2:
+      return GatherEntries<2>(code, stride, row);
+    case 4:
+      return GatherEntries<4>(code, stride, row);
+    case 8:
+      return GatherEntries<8>(code, stride, row);
+    default:
+      return GatherEntries<0>(code, stride, row);
   }
+}
+
+template <typename T>
+double PqQuantizer<T>::L2(const T* centroid, const double* query, const T* row) const {
+  if constexpr (std::is_same_v<T, float>) {
+    if (!rounds_residual_) return kernels::CanonicalL2OfResidual(query, centroid, row, dim_);
+  }
+  VectorScratch<double> residual(dim_);
+  QueryResidual(centroid, query, residual.data());
+  return kernels::CanonicalL2(residual.data(), row, dim_);
 }
 
 template <typename T>
@@ -200,9 +230,7 @@ double PqQuantizer<T>::Distance(const T* centroid, const double* query,
   VectorScratch<T> row(dim_);
   GatherRow(rows, slot, row.data());
   if (metric_ == kernels::Metric::kDot) return 1 - kernels::CanonicalDot(query, row.data(), dim_);
-  VectorScratch<double> residual(dim_);
-  QueryResidual(centroid, query, residual.data());
-  const double l2 = kernels::CanonicalL2(residual.data(), row.data(), dim_);
+  const double l2 = L2(centroid, query, row.data());
   return metric_ == kernels::Metric::kCosine ? l2 / 2 : l2;
 }
 

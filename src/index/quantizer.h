@@ -68,8 +68,4 @@ void Quantizer<T>::KeepRows(std::span<const uint64_t> addresses, uint64_t dead,
   KeepLiveRows(addresses, dead, out);
 }
 
-/// query - centre (centre may be null = 0) in float; returns the squared norm of the floats.
-template <typename T>
-double MoveByCentre(const double* query, const T* centre, int64_t dim, float* moved);
-
 }  // namespace kinjo::index

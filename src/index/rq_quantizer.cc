@@ -179,7 +179,7 @@ void RqQuantizer<T>::Decode(const T* centroid, const format::PartitionRows& stor
 template <typename T>
 double RqQuantizer<T>::MoveQuery(const T*, const double* query, const DecodedPartition& rows,
                                  float* moved) const {
-  return MoveByCentre<double>(query, dot() ? nullptr : rows.centre.data(), dim_, moved);
+  return kernels::MoveQuery(query, dot() ? nullptr : rows.centre.data(), dim_, moved);
 }
 
 template <typename T>

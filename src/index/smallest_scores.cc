@@ -1,6 +1,7 @@
 #include "index/smallest_scores.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace kinjo::index {
 
@@ -49,13 +50,12 @@ void FindRange(const float* values, int64_t count, float* least, float* most) {
   }
 }
 
-// A cut that at least `limit` values don't exceed, and about an eighth of it more. Bisection counts
-// in whole vectors; selecting exactly would branch on every value.
-float FindCut(const float* values, int64_t count, int64_t limit) {
+// A cut that at least `limit` values don't exceed, and no more than `enough` unless they are equal.
+// Bisection counts in whole vectors; selecting exactly would branch on every value.
+float FindCut(const float* values, int64_t count, int64_t limit, int64_t enough) {
   float low = 0;
   float high = 0;
   FindRange(values, count, &low, &high);
-  const int64_t enough = limit + limit / 8 + 1;
   if (CountUpTo(values, count, low) >= limit) return low;
   for (;;) {
     const float middle = low / 2 + high / 2;
@@ -72,17 +72,32 @@ float FindCut(const float* values, int64_t count, int64_t limit) {
 
 }  // namespace
 
+float CutAbove(const float* scores, int64_t count, int64_t limit, PickScratch* scratch) {
+  const int64_t enough = limit + limit / 8 + 1;
+  const int64_t columns = (kColumnsPerScore * limit + kColumnStep - 1) / kColumnStep * kColumnStep;
+  if (2 * columns > count) return FindCut(scores, count, limit, enough);
+  // What `limit` columns reach is at least the limit-th smallest score, and few scores lie below.
+  FoldMinima(scores, count, columns, &scratch->minima);
+  return FindCut(scratch->minima.data(), columns, limit, enough);
+}
+
+bool FindGap(const float* scores, int64_t count, int64_t limit, float gap, float* cut) {
+  *cut = FindCut(scores, count, limit, limit);
+  float most = -std::numeric_limits<float>::infinity();
+  float next = std::numeric_limits<float>::infinity();
+  int64_t below = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const bool is_below = scores[i] <= *cut;
+    below += is_below ? 1 : 0;
+    most = is_below && scores[i] > most ? scores[i] : most;
+    next = !is_below && scores[i] < next ? scores[i] : next;
+  }
+  return below == limit && next - most > gap;
+}
+
 void PickSmallest(const float* scores, int64_t count, int64_t limit, float slack,
                   PickScratch* scratch, std::vector<uint32_t>* picked) {
-  const int64_t columns = (kColumnsPerScore * limit + kColumnStep - 1) / kColumnStep * kColumnStep;
-  float cut = 0;
-  if (2 * columns > count) {
-    cut = FindCut(scores, count, limit) + slack;
-  } else {
-    // What `limit` columns reach is at least the limit-th smallest score, and few scores lie below.
-    FoldMinima(scores, count, columns, &scratch->minima);
-    cut = FindCut(scratch->minima.data(), columns, limit) + slack;
-  }
+  const float cut = CutAbove(scores, count, limit, scratch) + slack;
   picked->resize(static_cast<size_t>(count));
   uint32_t* out = picked->data();
   int64_t kept = 0;

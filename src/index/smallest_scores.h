@@ -17,4 +17,12 @@ struct PickScratch {
 void PickSmallest(const float* scores, int64_t count, int64_t limit, float slack,
                   PickScratch* scratch, std::vector<uint32_t>* picked);
 
+/// A value that at least `limit` of the scores don't exceed, mostly near the `limit`-th smallest of
+/// them; reads the scores about once. The same requirements.
+float CutAbove(const float* scores, int64_t count, int64_t limit, PickScratch* scratch);
+
+/// Looks for a value that exactly `limit` of the scores don't exceed, while all others are more
+/// than `gap` above each of those. False if there is none. The same requirements.
+bool FindGap(const float* scores, int64_t count, int64_t limit, float gap, float* cut);
+
 }  // namespace kinjo::index

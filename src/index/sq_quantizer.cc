@@ -102,10 +102,11 @@ void SqQuantizer<T>::Decode(const T* centroid, const format::PartitionRows&,
 template <typename T>
 double SqQuantizer<T>::MoveQuery(const T*, const double* query, const DecodedPartition& rows,
                                  float* moved) const {
-  if (metric_ == kernels::Metric::kDot) return MoveByCentre<T>(query, nullptr, dim_, moved);
+  if (metric_ == kernels::Metric::kDot)
+    return kernels::MoveQuery(query, static_cast<const T*>(nullptr), dim_, moved);
   VectorScratch<double> steps(dim_);
   for (int64_t j = 0; j < dim_; ++j) steps[j] = (query[j] - rows.centre[j]) * step_;
-  return MoveByCentre<T>(steps.data(), nullptr, dim_, moved);
+  return kernels::MoveQuery(steps.data(), static_cast<const T*>(nullptr), dim_, moved);
 }
 
 template <typename T>

@@ -1,6 +1,7 @@
 #include "join/refine.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "join/column_path.h"
 
@@ -15,7 +16,11 @@ constexpr int64_t kChunkBytesMax = int64_t{16} << 20;
 constexpr int64_t kChunkRowsMin = 512;
 
 // Candidates looked at to cut the addresses evenly.
-constexpr size_t kSampleMax = 1 << 14;
+constexpr int64_t kSampleMax = 1 << 14;
+// Candidates scored together, so that a row which all queries want brings no long list.
+constexpr size_t kChunkCandidates = 1 << 16;
+// Heaps that are fetched ahead of their turn.
+constexpr size_t kPushesAhead = 16;
 
 int64_t DimOf(const exec::QueryRows& queries) { return queries.dim; }
 int64_t DimOf(const exec::QueryLists& lists) { return lists.dim(); }
@@ -23,40 +28,26 @@ int64_t DimOf(const exec::QueryLists& lists) { return lists.dim(); }
 }  // namespace
 
 template <typename Rows, typename Queries>
-arrow::Status CandidateRefiner<Rows, Queries>::Gather(exec::NeighborHeaps* candidates) {
-  addresses_.assign(static_cast<size_t>(candidates->num_queries()), {});
-  const int64_t num_queries = candidates->num_queries();
-  const int64_t items = (num_queries + kQueriesPerItem - 1) / kQueriesPerItem;
-  return pool_->ParallelFor(items, cancel_, [&](int64_t item, int) {
-    const int64_t end = std::min(num_queries, (item + 1) * kQueriesPerItem);
-    for (int64_t query = item * kQueriesPerItem; query < end; ++query) {
-      const auto neighbors = candidates->TakeSorted(query);
-      std::vector<uint64_t>& addresses = addresses_[query];
-      addresses.reserve(neighbors.size());
-      for (const kernels::Neighbor& neighbor : neighbors) addresses.push_back(neighbor.address);
-      std::sort(addresses.begin(), addresses.end());
-    }
-    return arrow::Status::OK();
-  });
-}
-
-template <typename Rows, typename Queries>
-std::vector<uint64_t> CandidateRefiner<Rows, Queries>::CutAddresses(int64_t chunk_rows) const {
-  size_t total = 0;
-  for (const auto& addresses : addresses_) total += addresses.size();
-  const size_t step = total / kSampleMax + 1;
+std::vector<uint64_t> CandidateRefiner<Rows, Queries>::CutAddresses(
+    const exec::NeighborHeaps& candidates, int64_t chunk_rows) const {
+  int64_t total = 0;
+  for (int64_t query = 0; query < candidates.num_queries(); ++query) {
+    total += candidates.size(query);
+  }
+  const int64_t step = total / kSampleMax + 1;
   std::vector<uint64_t> sample;
-  size_t skip = 0;
-  for (const auto& addresses : addresses_) {
-    for (; skip < addresses.size(); skip += step) sample.push_back(addresses[skip]);
-    skip -= addresses.size();
+  int64_t skip = 0;
+  for (int64_t query = 0; query < candidates.num_queries(); ++query) {
+    const auto rows = candidates.rows(query);
+    const auto count = static_cast<int64_t>(rows.size());
+    for (; skip < count; skip += step) sample.push_back(rows[skip].address);
+    skip -= count;
   }
   std::sort(sample.begin(), sample.end());
-  const auto candidates = static_cast<int64_t>(total);
   const int64_t for_threads =
-      std::min<int64_t>(4 * pool_->size(), (candidates + kChunkRowsMin - 1) / kChunkRowsMin);
+      std::min<int64_t>(4 * pool_->size(), (total + kChunkRowsMin - 1) / kChunkRowsMin);
   const int64_t intervals =
-      std::max<int64_t>({1, for_threads, (candidates + chunk_rows - 1) / chunk_rows});
+      std::max<int64_t>({1, for_threads, (total + chunk_rows - 1) / chunk_rows});
   std::vector<uint64_t> cuts;
   for (int64_t i = 1; i < intervals && !sample.empty(); ++i) {
     const uint64_t cut = sample[sample.size() * static_cast<size_t>(i) / intervals];
@@ -66,23 +57,70 @@ std::vector<uint64_t> CandidateRefiner<Rows, Queries>::CutAddresses(int64_t chun
 }
 
 template <typename Rows, typename Queries>
-void CandidateRefiner<Rows, Queries>::CollectInterval(uint64_t first, uint64_t last,
-                                                      Worker* worker) const {
-  worker->slices.clear();
-  worker->distinct.clear();
-  for (size_t query = 0; query < addresses_.size(); ++query) {
-    const std::vector<uint64_t>& addresses = addresses_[query];
-    const auto begin = std::lower_bound(addresses.begin(), addresses.end(), first);
-    const auto end = std::upper_bound(begin, addresses.end(), last);
-    if (begin == end) continue;
-    worker->slices.push_back({static_cast<uint32_t>(query),
-                              static_cast<uint32_t>(begin - addresses.begin()),
-                              static_cast<uint32_t>(end - addresses.begin())});
-    worker->distinct.insert(worker->distinct.end(), begin, end);
+arrow::Status CandidateRefiner<Rows, Queries>::Gather(const std::vector<uint64_t>& cuts,
+                                                      exec::NeighborHeaps* candidates) {
+  const int64_t num_queries = candidates->num_queries();
+  const int64_t items = (num_queries + kQueriesPerItem - 1) / kQueriesPerItem;
+  const size_t intervals = cuts.size() + 1;
+  const auto interval_of = [&](uint64_t address) {
+    return std::upper_bound(cuts.begin(), cuts.end(), address) - cuts.begin();
+  };
+  // Counted first, so that every item knows where its own candidates of an interval go.
+  std::vector<std::vector<size_t>> places(static_cast<size_t>(items));
+  ARROW_RETURN_NOT_OK(pool_->ParallelFor(items, cancel_, [&](int64_t item, int) {
+    std::vector<size_t>& counts = places[item];
+    counts.assign(intervals, 0);
+    const int64_t end = std::min(num_queries, (item + 1) * kQueriesPerItem);
+    for (int64_t query = item * kQueriesPerItem; query < end; ++query) {
+      for (const auto& row : candidates->rows(query)) ++counts[interval_of(row.address)];
+    }
+    return arrow::Status::OK();
+  }));
+  interval_begins_.assign(1, 0);
+  size_t place = 0;
+  for (size_t interval = 0; interval < intervals; ++interval) {
+    for (auto& counts : places) place += std::exchange(counts[interval], place);
+    interval_begins_.push_back(place);
   }
-  std::sort(worker->distinct.begin(), worker->distinct.end());
-  worker->distinct.erase(std::unique(worker->distinct.begin(), worker->distinct.end()),
-                         worker->distinct.end());
+  candidates_.resize(place);
+  return pool_->ParallelFor(items, cancel_, [&](int64_t item, int) {
+    std::vector<size_t>& next = places[item];
+    const int64_t end = std::min(num_queries, (item + 1) * kQueriesPerItem);
+    for (int64_t query = item * kQueriesPerItem; query < end; ++query) {
+      for (const auto& row : candidates->rows(query)) {
+        candidates_[next[interval_of(row.address)]++] = {row.address, static_cast<uint32_t>(query)};
+      }
+      candidates->Drop(query);
+    }
+    return arrow::Status::OK();
+  });
+}
+
+// By digits, from the lowest that differs to the highest.
+template <typename Rows, typename Queries>
+void CandidateRefiner<Rows, Queries>::SortByAddress(std::span<Candidate> candidates,
+                                                    std::vector<Candidate>* scratch) {
+  constexpr int kBits = 8;
+  constexpr size_t kDigits = size_t{1} << kBits;
+  uint64_t differing = 0;
+  for (const Candidate& candidate : candidates) {
+    differing |= candidate.address ^ candidates.front().address;
+  }
+  scratch->resize(candidates.size());
+  std::span<Candidate> from = candidates;
+  std::span<Candidate> to = *scratch;
+  for (int shift = 0; shift < 64; shift += kBits) {
+    if ((differing >> shift & (kDigits - 1)) == 0) continue;
+    size_t places[kDigits] = {};
+    for (const Candidate& candidate : from) ++places[candidate.address >> shift & (kDigits - 1)];
+    size_t place = 0;
+    for (size_t& count : places) place += std::exchange(count, place);
+    for (const Candidate& candidate : from) {
+      to[places[candidate.address >> shift & (kDigits - 1)]++] = candidate;
+    }
+    std::swap(from, to);
+  }
+  if (from.data() != candidates.data()) std::copy(from.begin(), from.end(), candidates.begin());
 }
 
 template <typename Rows, typename Queries>
@@ -102,41 +140,51 @@ arrow::Result<Rows> CandidateRefiner<Rows, Queries>::ReadRows(const Queries& que
 }
 
 template <typename Rows, typename Queries>
-void CandidateRefiner<Rows, Queries>::ScoreSlice(const Queries& queries, const Rows& rows,
-                                                 std::span<const uint64_t> addresses, Slice* slice,
-                                                 exec::NeighborHeaps* heaps) {
-  constexpr size_t kPairs = 256;
-  exec::ScorePair pairs[kPairs];
-  float distances[kPairs];
-  const std::vector<uint64_t>& own = addresses_[slice->query];
-  auto position = addresses.begin();
-  while (slice->begin < slice->end && own[slice->begin] <= addresses.back()) {
-    size_t count = 0;
-    for (; count < kPairs && slice->begin < slice->end; ++slice->begin) {
-      position = std::lower_bound(position, addresses.end(), own[slice->begin]);
-      if (position == addresses.end()) break;
-      const auto row = static_cast<uint32_t>(position - addresses.begin());
-      if (rows.can_match(row)) pairs[count++] = {slice->query, row};
-    }
-    rows.Score(queries, {pairs, count}, distances);
-    for (size_t i = 0; i < count; ++i) {
-      heaps->Push(slice->query, {distances[i], addresses[pairs[i].row]});
-    }
-    counters_->exact_comparisons.fetch_add(static_cast<int64_t>(count), std::memory_order_relaxed);
+void CandidateRefiner<Rows, Queries>::ScoreChunk(const Queries& queries, const Rows& rows,
+                                                 std::span<const uint64_t> addresses,
+                                                 std::span<const Candidate> candidates,
+                                                 Worker* worker, exec::NeighborHeaps* heaps) {
+  worker->pairs.clear();
+  uint32_t row = 0;
+  for (const Candidate& candidate : candidates) {
+    while (addresses[row] != candidate.address) ++row;
+    if (rows.can_match(row)) worker->pairs.push_back({candidate.query, row});
   }
+  const std::span<const exec::ScorePair> pairs = worker->pairs;
+  worker->distances.resize(pairs.size());
+  rows.Score(queries, pairs, worker->distances.data());
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    const size_t later = std::min(i + kPushesAhead, pairs.size() - 1);
+    heaps->Prefetch(pairs[later].query);
+    heaps->PrefetchRows(pairs[(i + later) / 2].query);
+    heaps->Push(pairs[i].query, {worker->distances[i], addresses[pairs[i].row]});
+  }
+  counters_->exact_comparisons.fetch_add(static_cast<int64_t>(pairs.size()),
+                                         std::memory_order_relaxed);
 }
 
 template <typename Rows, typename Queries>
 arrow::Status CandidateRefiner<Rows, Queries>::RefineInterval(const Queries& queries,
+                                                              std::span<Candidate> interval,
                                                               size_t chunk_rows, Worker* worker,
                                                               exec::NeighborHeaps* heaps) {
-  std::span<const uint64_t> rest(worker->distinct);
+  SortByAddress(interval, &worker->sorting);
+  std::span<const Candidate> rest = interval;
   while (!rest.empty()) {
     ARROW_RETURN_NOT_OK(cancel_.Check());
-    const std::span<const uint64_t> chunk = rest.first(std::min(chunk_rows, rest.size()));
-    rest = rest.subspan(chunk.size());
-    ARROW_ASSIGN_OR_RAISE(const Rows rows, ReadRows(queries, chunk));
-    for (Slice& slice : worker->slices) ScoreSlice(queries, rows, chunk, &slice, heaps);
+    std::vector<uint64_t>& addresses = worker->distinct;
+    addresses.clear();
+    size_t count = 0;
+    for (; count < rest.size() && count < kChunkCandidates; ++count) {
+      const uint64_t address = rest[count].address;
+      if (!addresses.empty() && addresses.back() == address) continue;
+      if (addresses.size() == chunk_rows) break;
+      addresses.push_back(address);
+    }
+    const std::span<const Candidate> chunk = rest.first(count);
+    rest = rest.subspan(count);
+    ARROW_ASSIGN_OR_RAISE(const Rows rows, ReadRows(queries, addresses));
+    ScoreChunk(queries, rows, addresses, chunk, worker, heaps);
   }
   return arrow::Status::OK();
 }
@@ -146,18 +194,17 @@ arrow::Status CandidateRefiner<Rows, Queries>::Refine(const Queries& queries,
                                                       exec::NeighborHeaps* candidates,
                                                       exec::NeighborHeaps* heaps) {
   const PhaseTimer timer(&counters_->refine_ns);
-  ARROW_RETURN_NOT_OK(Gather(candidates));
   // As read, as an array, and widened for scoring.
   const int64_t row_bytes = DimOf(queries) * plan_.row_vectors * 3 * 8;
   const int64_t chunk_bytes = std::min(kChunkBytesMax, plan_.memory.take_bytes / pool_->size());
   const int64_t chunk_rows = std::max(kChunkRowsMin, chunk_bytes / row_bytes);
-  const std::vector<uint64_t> cuts = CutAddresses(chunk_rows);
-  const auto intervals = static_cast<int64_t>(cuts.size()) + 1;
+  ARROW_RETURN_NOT_OK(Gather(CutAddresses(*candidates, chunk_rows), candidates));
+  const auto intervals = static_cast<int64_t>(interval_begins_.size()) - 1;
   return pool_->ParallelFor(intervals, cancel_, [&](int64_t i, int id) {
-    const uint64_t first = i == 0 ? 0 : cuts[i - 1];
-    const uint64_t last = i + 1 == intervals ? UINT64_MAX : cuts[i] - 1;
-    CollectInterval(first, last, &workers_[id]);
-    return RefineInterval(queries, static_cast<size_t>(chunk_rows), &workers_[id], heaps);
+    const auto interval =
+        std::span(candidates_)
+            .subspan(interval_begins_[i], interval_begins_[i + 1] - interval_begins_[i]);
+    return RefineInterval(queries, interval, static_cast<size_t>(chunk_rows), &workers_[id], heaps);
   });
 }
 

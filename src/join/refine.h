@@ -37,34 +37,40 @@ class CandidateRefiner {
                        exec::NeighborHeaps* heaps);
 
  private:
-  /// The candidates of one query in an interval: entries [begin, end) of its addresses.
-  struct Slice {
+  /// A query and a right row that is among its candidates.
+  struct Candidate {
+    uint64_t address;
     uint32_t query;
-    uint32_t begin;
-    uint32_t end;
   };
   /// A thread's buffers.
   struct Worker {
-    std::vector<Slice> slices;
+    std::vector<Candidate> sorting;
     std::vector<uint64_t> distinct;  // addresses of the interval, rising
+    std::vector<exec::ScorePair> pairs;
+    std::vector<float> distances;
   };
 
-  arrow::Status Gather(exec::NeighborHeaps* candidates);
   /// The first address of each interval after the first, rising.
-  std::vector<uint64_t> CutAddresses(int64_t chunk_rows) const;
-  /// Collects the candidates in [first, last].
-  void CollectInterval(uint64_t first, uint64_t last, Worker* worker) const;
-  arrow::Status RefineInterval(const Queries& queries, size_t chunk_rows, Worker* worker,
-                               exec::NeighborHeaps* heaps);
+  std::vector<uint64_t> CutAddresses(const exec::NeighborHeaps& candidates,
+                                     int64_t chunk_rows) const;
+  /// Moves the candidates from their heaps into candidates_, one interval after another.
+  arrow::Status Gather(const std::vector<uint64_t>& cuts, exec::NeighborHeaps* candidates);
+  /// Reads and scores one interval's candidates, whom it sorts by address.
+  arrow::Status RefineInterval(const Queries& queries, std::span<Candidate> interval,
+                               size_t chunk_rows, Worker* worker, exec::NeighborHeaps* heaps);
   arrow::Result<Rows> ReadRows(const Queries& queries, std::span<const uint64_t> addresses);
-  void ScoreSlice(const Queries& queries, const Rows& rows, std::span<const uint64_t> addresses,
-                  Slice* slice, exec::NeighborHeaps* heaps);
+  /// Scores the candidates, whose rows are those of `addresses`.
+  void ScoreChunk(const Queries& queries, const Rows& rows, std::span<const uint64_t> addresses,
+                  std::span<const Candidate> candidates, Worker* worker,
+                  exec::NeighborHeaps* heaps);
+  static void SortByAddress(std::span<Candidate> candidates, std::vector<Candidate>* scratch);
 
   const JoinPlan& plan_;
   base::ThreadPool* pool_;
   base::CancelToken cancel_;
   RunCounters* counters_;
-  std::vector<std::vector<uint64_t>> addresses_;  // of each query, rising
+  std::vector<Candidate> candidates_;
+  std::vector<size_t> interval_begins_;  // in candidates_, and its end
   std::vector<Worker> workers_;
 };
 

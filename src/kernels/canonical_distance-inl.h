@@ -78,6 +78,66 @@ HWY_INLINE double LaneSum(const A* a, const B* b, int64_t dim) {
   return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
+// LaneSum of squared differences, where the left side is query - centre.
+double L2Residual(const double* query, const float* centre, const float* row, int64_t dim) {
+  hn::Vec<Doubles> sum[kLaneVectors];
+  for (auto& lane : sum) lane = hn::Zero(Doubles());
+  const SquaredDifference term;
+  int64_t j = 0;
+  for (; j + kLanes <= dim; j += kLanes) {
+    for (int v = 0; v < kLaneVectors; ++v) {
+      const int64_t at = j + v * kDoublesPerVector;
+      const auto moved = hn::Sub(LoadDoubles(query + at), LoadDoubles(centre + at));
+      sum[v] = hn::Add(sum[v], term(moved, LoadDoubles(row + at)));
+    }
+  }
+  double lane[kLanes];
+  for (int v = 0; v < kLaneVectors; ++v) {
+    hn::StoreU(sum[v], Doubles(), lane + v * kDoublesPerVector);
+  }
+  for (int at = 0; j + at < dim; ++at) {
+    const double moved = query[j + at] - static_cast<double>(centre[j + at]);
+    const double difference = moved - static_cast<double>(row[j + at]);
+    lane[at] += difference * difference;
+  }
+  return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+}
+
+// The difference in double, rounded to float, and the squared norm of the floats in 8 lanes.
+template <class C, bool kCentred>
+double MoveQueryBy(const double* query, const C* centre, int64_t dim, float* moved) {
+  const Doubles d;
+  const hn::Rebind<float, Doubles> narrow;
+  hn::Vec<Doubles> sum[kLaneVectors];
+  for (auto& lane : sum) lane = hn::Zero(d);
+  int64_t j = 0;
+  for (; j + kLanes <= dim; j += kLanes) {
+    for (int v = 0; v < kLaneVectors; ++v) {
+      const int64_t at = j + v * kDoublesPerVector;
+      auto value = LoadDoubles(query + at);
+      if constexpr (kCentred) value = hn::Sub(value, LoadDoubles(centre + at));
+      const auto rounded = hn::DemoteTo(narrow, value);
+      hn::StoreU(rounded, narrow, moved + at);
+      const auto exact = hn::PromoteTo(d, rounded);
+      sum[v] = hn::Add(sum[v], hn::Mul(exact, exact));
+    }
+  }
+  double lane[kLanes];
+  for (int v = 0; v < kLaneVectors; ++v) hn::StoreU(sum[v], d, lane + v * kDoublesPerVector);
+  for (int at = 0; j + at < dim; ++at) {
+    double value = query[j + at];
+    if constexpr (kCentred) value -= static_cast<double>(centre[j + at]);
+    moved[j + at] = static_cast<float>(value);
+    lane[at] += static_cast<double>(moved[j + at]) * moved[j + at];
+  }
+  return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+}
+template <class C>
+double MoveQuery(const double* query, const C* centre, int64_t dim, float* moved) {
+  return centre == nullptr ? MoveQueryBy<C, false>(query, centre, dim, moved)
+                           : MoveQueryBy<C, true>(query, centre, dim, moved);
+}
+
 template <class A, class B>
 double L2(const A* a, const B* b, int64_t dim) {
   return LaneSum<SquaredDifference>(a, b, dim);

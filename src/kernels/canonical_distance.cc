@@ -14,6 +14,11 @@ double CanonicalL2(const double* a, const double* b, int64_t dim) {
   return Kernels().l2_dd(a, b, dim);
 }
 
+double CanonicalL2OfResidual(const double* query, const float* centre, const float* row,
+                             int64_t dim) {
+  return Kernels().l2_residual(query, centre, row, dim);
+}
+
 double CanonicalDot(const float* a, const float* b, int64_t dim) {
   return Kernels().dot_ff(a, b, dim);
 }

@@ -16,6 +16,10 @@ double CanonicalL2(const float* a, const float* b, int64_t dim);
 double CanonicalL2(const double* a, const float* b, int64_t dim);
 double CanonicalL2(const double* a, const double* b, int64_t dim);
 
+/// CanonicalL2 of query - centre, subtracted in double, and row.
+double CanonicalL2OfResidual(const double* query, const float* centre, const float* row,
+                             int64_t dim);
+
 /// Sum of a * b.
 double CanonicalDot(const float* a, const float* b, int64_t dim);
 double CanonicalDot(const double* a, const float* b, int64_t dim);

@@ -12,6 +12,13 @@ constexpr int64_t kMaxCodedDim = 32768;
 
 }  // namespace
 
+double MoveQuery(const double* query, const float* centre, int64_t dim, float* moved) {
+  return Kernels().move_query_f(query, centre, dim, moved);
+}
+double MoveQuery(const double* query, const double* centre, int64_t dim, float* moved) {
+  return Kernels().move_query_d(query, centre, dim, moved);
+}
+
 void GroupedRows::Reset(int64_t num_rows, int64_t dim, bool with_codes) {
   num_rows_ = num_rows;
   dim_ = dim;

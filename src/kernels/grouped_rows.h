@@ -18,6 +18,11 @@ float RowInit(double norm2, int64_t dim, bool dot);
 /// (The other is this one from norm2 / 2, or from 0.)
 float RowInitFrom(double start, double norm2, int64_t dim);
 
+/// Writes query - centre (null = 0), subtracted in double, as the floats that are scanned; returns
+/// their squared norm in double, the same bits at every SIMD level.
+double MoveQuery(const double* query, const float* centre, int64_t dim, float* moved);
+double MoveQuery(const double* query, const double* centre, int64_t dim, float* moved);
+
 /// Rows as bytes, for the scan by integers: element j of row i of a group is close to
 /// scale[i] * (codes[j / 4][i][j % 4] - 128). All null where rows have no codes.
 struct RowCodes {

@@ -26,6 +26,7 @@ struct KernelTable {
   double (*l2_ff)(const float* a, const float* b, int64_t dim);
   double (*l2_df)(const double* a, const float* b, int64_t dim);
   double (*l2_dd)(const double* a, const double* b, int64_t dim);
+  double (*l2_residual)(const double* query, const float* centre, const float* row, int64_t dim);
   double (*dot_ff)(const float* a, const float* b, int64_t dim);
   double (*dot_df)(const double* a, const float* b, int64_t dim);
   double (*dot_dd)(const double* a, const double* b, int64_t dim);
@@ -38,6 +39,9 @@ struct KernelTable {
                       int64_t count, double* out);
   void (*dot_hits_df)(const double* queries, const float* rows, int64_t dim, const Hit* hits,
                       int64_t count, double* out);
+
+  double (*move_query_f)(const double* query, const float* centre, int64_t dim, float* moved);
+  double (*move_query_d)(const double* query, const double* centre, int64_t dim, float* moved);
 
   /// By NodeElement.
   using NodeSumsFunction = void (*)(const float* query, const void* rows, int64_t dim,

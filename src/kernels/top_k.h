@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace kinjo::kernels {
@@ -27,14 +28,13 @@ class TopK {
   /// Keeps the row if it is among the k best so far; true if it was kept.
   bool Push(Neighbor neighbor) {
     if (static_cast<int64_t>(heap_.size()) < k_) {
+      if (heap_.empty()) heap_.reserve(static_cast<size_t>(std::min(k_, kFirstRoom)));
       heap_.push_back(neighbor);
       std::push_heap(heap_.begin(), heap_.end());
       return true;
     }
     if (k_ == 0 || !(neighbor < heap_.front())) return false;
-    std::pop_heap(heap_.begin(), heap_.end());
-    heap_.back() = neighbor;
-    std::push_heap(heap_.begin(), heap_.end());
+    ReplaceWorst(neighbor);
     return true;
   }
 
@@ -46,6 +46,9 @@ class TopK {
     return full() && k_ > 0 ? heap_.front().distance : std::numeric_limits<float>::infinity();
   }
 
+  /// The rows kept so far, in no order.
+  std::span<const Neighbor> rows() const { return heap_; }
+
   /// The rows, best first; the heap is empty afterwards.
   std::vector<Neighbor> TakeSorted() {
     std::sort_heap(heap_.begin(), heap_.end());
@@ -53,6 +56,22 @@ class TopK {
   }
 
  private:
+  static constexpr int64_t kFirstRoom = 64;
+
+  /// Puts `neighbor` on top and lets it sink.
+  void ReplaceWorst(Neighbor neighbor) {
+    Neighbor* heap = heap_.data();
+    const size_t size = heap_.size();
+    size_t hole = 0;
+    for (size_t child = 1; child < size; child = 2 * hole + 1) {
+      if (child + 1 < size && heap[child] < heap[child + 1]) ++child;
+      if (!(neighbor < heap[child])) break;
+      heap[hole] = heap[child];
+      hole = child;
+    }
+    heap[hole] = neighbor;
+  }
+
   int64_t k_;
   std::vector<Neighbor> heap_;
 };
