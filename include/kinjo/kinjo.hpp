@@ -266,6 +266,16 @@ class Table {
     return Table(table);
   }
 
+  /// Copies num_vectors x width elements at `values`: kinjo_table_from_vectors.
+  static Result<Table> FromVectors(const void* values, const char* element_type,
+                                   int64_t num_vectors, int64_t width) {
+    kinjo_table* table = nullptr;
+    kinjo_error* error = nullptr;
+    if (!kinjo_table_from_vectors(values, element_type, num_vectors, width, &table, &error)) {
+      return Error::Take(error);
+    }
+    return Table(table);
+  }
   /// Copies values.size() / width vectors. Requires: width divides the size.
   static Result<Table> FromVectors(const std::vector<float>& values, int64_t width) {
     return FromVectors(values, "float32", width);
@@ -311,14 +321,9 @@ class Table {
   static Result<Table> FromVectors(const std::vector<Element>& values, const char* element_type,
                                    int64_t width) {
     const int64_t num_vectors = width < 1 ? 0 : static_cast<int64_t>(values.size()) / width;
-    kinjo_table* table = nullptr;
-    kinjo_error* error = nullptr;
     const Element none{};  // data() of no values may be NULL
-    if (!kinjo_table_from_vectors(values.empty() ? &none : values.data(), element_type, num_vectors,
-                                  width, &table, &error)) {
-      return Error::Take(error);
-    }
-    return Table(table);
+    return FromVectors(static_cast<const void*>(values.empty() ? &none : values.data()),
+                       element_type, num_vectors, width);
   }
 
   template <typename Element>
