@@ -55,9 +55,10 @@ std::pair<float, float> Range(const Given& given) {
           upper.empty() ? kEndless : NumberOf<float>(given, upper, wanted)};
 }
 
-// Names with commas between them.
+// Names with commas between them; none in an empty text.
 std::vector<std::string> List(const Given& given) {
   std::vector<std::string> names;
+  if (given.text.empty()) return names;
   std::string_view rest = given.text;
   while (true) {
     const size_t comma = rest.find(',');
