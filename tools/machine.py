@@ -1,5 +1,5 @@
 """What a machine needs before it can build Kinjo, and putting it there: Debian packages and a
-Python environment under build/venv. A step that is already done costs a file comparison.
+Python environment under build/venv (the Python package has one of its own). A step that is already done costs a file comparison.
 
 Lists lie beside this file: debian-<group>.txt and requirements-<group>.txt.
 """
@@ -60,30 +60,30 @@ def stamp_is_current(stamp, content):
     return stamp.exists() and stamp.read_text() == content
 
 
-def make_venv():
-    """Makes build/venv, anew when it can't run (a moved tree, another Python)."""
+def make_venv(venv=VENV):
+    """Makes a Python environment, anew when it can't run (a moved tree, another Python)."""
     if sys.version_info < OLDEST_PYTHON:
         raise Failure(f"Python {'.'.join(map(str, OLDEST_PYTHON))} or newer is needed")
-    stamp = VENV / "stamp-place"
-    place = f"{VENV}\n{sys.version_info[:2]}\n"
-    if stamp_is_current(stamp, place) and PYTHON.exists():
+    stamp = venv / "stamp-place"
+    place = f"{venv}\n{sys.version_info[:2]}\n"
+    if stamp_is_current(stamp, place) and (venv / "bin" / "python").exists():
         return
-    step("making the Python environment build/venv")
-    shutil.rmtree(VENV, ignore_errors=True)
-    run([sys.executable, "-m", "venv", VENV])
+    step(f"making the Python environment {venv.relative_to(ROOT)}")
+    shutil.rmtree(venv, ignore_errors=True)
+    run([sys.executable, "-m", "venv", venv])
     stamp.write_text(place)
 
 
-def install_requirements(group):
-    """Installs one pinned list into build/venv, once a version of the list."""
-    make_venv()
+def install_requirements(group, venv=VENV):
+    """Installs one pinned list into an environment, once a version of the list."""
+    make_venv(venv)
     listed = ROOT / "tools" / f"requirements-{group}.txt"
-    stamp = VENV / f"stamp-{group}"
+    stamp = venv / f"stamp-{group}"
     digest = hashlib.sha256(listed.read_bytes()).hexdigest() + "\n"
     if stamp_is_current(stamp, digest):
         return
     step(f"installing Python packages: {' '.join(read_list(listed))}")
-    run([PYTHON, "-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check",
+    run([venv / "bin" / "python", "-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check",
          "--requirement", listed])
     stamp.write_text(digest)
 

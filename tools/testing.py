@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 
-from tools import building, machine
+from tools import building, machine, python_package
 from tools.terminal import Failure, step
 
 SANITIZED = {
@@ -49,9 +49,11 @@ def ctest(preset, *, name=None, rooms=(), environment=None):
 
 
 def pytest(*arguments, preset="release", marks=None):
-    """Runs the Python tests with the program of a preset; False when nothing was selected."""
+    """Runs the Python tests with the program of a preset; False when nothing was selected. Those of
+    the Python package run elsewhere (tools/python_package.py)."""
     step(f"Python tests with build/{preset}/cli/kinjo")
     command = [str(machine.PYTHON), "-m", "pytest", "-q", *(arguments or ["tests"])]
+    command.append(f"--ignore={python_package.TESTS}")
     if marks:
         command += ["-m", marks]
     variables = os.environ | sanitizer_environment(preset)
@@ -72,6 +74,10 @@ def test(words, slow=False):
     """
     options = ["--slow"] if slow else []
     building.build("release")
+    if words and all(word.startswith(python_package.TESTS) for word in words):
+        if not python_package.test(*words, slow=slow):
+            raise Failure(f"no test in {' '.join(words)}")
+        return
     paths = [word for word in words if (machine.ROOT / word.split("::")[0]).exists()]
     names = [word for word in words if word not in paths]
     if paths and not names:
@@ -81,6 +87,7 @@ def test(words, slow=False):
     if not words:
         ctest("release")
         pytest("tests", *options)
+        python_package.test(slow=slow)
         return
     found = ctest("release", name="|".join(names))
     found |= pytest(*(paths or ["tests"]), "-k", " or ".join(names), *options)

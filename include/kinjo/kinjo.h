@@ -161,6 +161,21 @@ KINJO_EXPORT bool kinjo_dataset_describe_index(const kinjo_dataset* dataset, con
                                                char** json, kinjo_error** error);
 KINJO_EXPORT void kinjo_dataset_free(kinjo_dataset* dataset);
 
+/* What a scan gives. */
+typedef struct kinjo_scan_options {
+  size_t struct_size;
+  const char* const* columns; /* top-level names, in order; NULL: all */
+  size_t num_columns;
+  const char* where;  /* SQL predicate; NULL: every row */
+  int64_t limit;      /* rows at most; KINJO_UNSET: all */
+  bool with_row_id;   /* add `_rowid` */
+  int64_t batch_rows; /* of a batch at most; KINJO_UNSET: the library's choice */
+  const uint64_t* fragment_ids; /* fragments to read, in the dataset's order; NULL: all */
+  size_t num_fragment_ids;
+} kinjo_scan_options;
+
+KINJO_EXPORT void kinjo_scan_options_init(kinjo_scan_options* options, size_t struct_size);
+
 /* ---- Tables: the left side of a join ------------------------------------------------------- */
 
 typedef struct kinjo_table kinjo_table;
@@ -177,10 +192,15 @@ KINJO_EXPORT void kinjo_table_options_init(kinjo_table_options* options, size_t 
 /* Opens a file, a folder (key=value folders become columns), a glob or a Lance dataset. */
 KINJO_EXPORT bool kinjo_table_open(const char* uri, const kinjo_table_options* options,
                                    kinjo_table** table, kinjo_error** error);
-/* Wraps a stream of record batches, read once, when the join runs. `stream` is moved from. `name`
- * stands for it in messages. */
+/* Wraps a stream of record batches, read once, when the join runs. Views of strings and binaries
+ * become plain ones. `stream` is moved from. `name` stands for it in messages. */
 KINJO_EXPORT bool kinjo_table_from_stream(struct ArrowArrayStream* stream, const char* name,
                                           kinjo_table** table, kinjo_error** error);
+/* Reads a stream of record batches to its end and keeps them: a table that tells its number of
+ * rows, can be read again, and may be the right side of a join. Nothing is copied but views of
+ * strings and binaries, as above. `stream` is moved from. */
+KINJO_EXPORT bool kinjo_table_from_rows(struct ArrowArrayStream* stream, const char* name,
+                                        kinjo_table** table, kinjo_error** error);
 /* Wraps a copy of vectors in memory, num_vectors x width elements, row after row: a table of one
  * column, `vector`. `element_type` is "float32" (also NULL), "float64", "float16", "uint8" or
  * "int8". What a search is usually asked. */
@@ -321,6 +341,12 @@ KINJO_EXPORT bool kinjo_join_make(kinjo_table* left, const char* right_uri,
 KINJO_EXPORT bool kinjo_join_make_on_dataset(kinjo_table* left, const kinjo_dataset* right,
                                              const kinjo_join_options* options, kinjo_join** join,
                                              kinjo_error** error);
+/* The same on a table that can be read again: any but a stream. Its rows are numbered as they come,
+ * and the numbers are their row ids. `left` and `right` may be one table, which makes it a
+ * self-join. A table that was opened on a Lance dataset is joined as that dataset. */
+KINJO_EXPORT bool kinjo_join_make_on_table(kinjo_table* left, kinjo_table* right,
+                                           const kinjo_join_options* options, kinjo_join** join,
+                                           kinjo_error** error);
 /* A search: the join whose left rows are the queries, one or many, with its own defaults for what
  * comes out. No column of `queries`, unless left_select names some; and `_query_index` whenever
  * `queries` holds other than one row or can't tell (a stream), else on request. `on` names the
@@ -375,6 +401,19 @@ KINJO_EXPORT bool kinjo_stream_export(kinjo_stream* stream, struct ArrowArrayStr
                                       kinjo_error** error);
 /* Closes first, if need be. */
 KINJO_EXPORT void kinjo_stream_free(kinjo_stream* stream);
+
+/* ---- Reading a dataset's rows -------------------------------------------------------------- */
+
+/* Streams live rows in the dataset's order. Options, columns and the predicate are judged now, rows
+ * are read as the stream is. `run_options` may be NULL; its progress isn't told. [any thread] */
+KINJO_EXPORT bool kinjo_dataset_scan(const kinjo_dataset* dataset,
+                                     const kinjo_scan_options* options,
+                                     const kinjo_run_options* run_options, kinjo_stream** stream,
+                                     kinjo_error** error);
+/* Counts the live rows that pass `where` (NULL: all). [any thread] */
+KINJO_EXPORT bool kinjo_dataset_count_rows(const kinjo_dataset* dataset, const char* where,
+                                           const kinjo_run_options* run_options, int64_t* rows,
+                                           kinjo_error** error);
 
 /* ---- Writing a join's rows to a file or standard output ------------------------------------ */
 

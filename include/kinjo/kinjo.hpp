@@ -276,6 +276,14 @@ class Table {
     }
     return Table(table);
   }
+
+  /// Moves from `stream`, reads it to its end and keeps its rows.
+  static Result<Table> FromRows(ArrowArrayStream* stream, const std::string& name) {
+    kinjo_table* table = nullptr;
+    kinjo_error* error = nullptr;
+    if (!kinjo_table_from_rows(stream, name.c_str(), &table, &error)) return Error::Take(error);
+    return Table(table);
+  }
   /// Copies values.size() / width vectors. Requires: width divides the size.
   static Result<Table> FromVectors(const std::vector<float>& values, int64_t width) {
     return FromVectors(values, "float32", width);
@@ -405,7 +413,17 @@ struct PartsOptions {
   std::optional<int64_t> part_rows;
 };
 
-/// The rows of a running join.
+/// kinjo_scan_options with C++ types.
+struct ScanOptions {
+  std::optional<std::vector<std::string>> columns;
+  std::string where;
+  std::optional<int64_t> limit;
+  bool with_row_id = false;
+  std::optional<int64_t> batch_rows;
+  std::optional<std::vector<uint64_t>> fragment_ids;
+};
+
+/// The rows of a running join, or of a scan.
 class Stream {
  public:
   explicit Stream(kinjo_stream* handle) : handle_(handle) {}
@@ -438,6 +456,39 @@ class Stream {
   std::unique_ptr<kinjo_stream, detail::Free<kinjo_stream_free>> handle_;
 };
 
+/// Streams the rows of a dataset (kinjo_dataset_scan); `cancel` may be null.
+inline Result<Stream> Scan(const Dataset& dataset, const ScanOptions& options = {},
+                           const Cancel* cancel = nullptr) {
+  kinjo_scan_options raw;
+  kinjo_scan_options_init(&raw, sizeof(raw));
+  const std::vector<const char*> columns = detail::Pointers(options.columns);
+  if (options.columns) raw.columns = columns.data();
+  raw.num_columns = columns.size() - 1;
+  raw.where = detail::OrNull(options.where);
+  raw.limit = detail::OrUnset(options.limit);
+  raw.with_row_id = options.with_row_id;
+  raw.batch_rows = detail::OrUnset(options.batch_rows);
+  const uint64_t no_fragment = 0;  // data() of no ids may be NULL, which would mean "all"
+  if (options.fragment_ids) {
+    raw.num_fragment_ids = options.fragment_ids->size();
+    raw.fragment_ids = options.fragment_ids->empty() ? &no_fragment : options.fragment_ids->data();
+  }
+  kinjo_run_options run;
+  kinjo_run_options_init(&run, sizeof(run));
+  if (cancel != nullptr) run.cancel = cancel->get();
+  kinjo_stream* stream = nullptr;
+  kinjo_error* error = nullptr;
+  if (!kinjo_dataset_scan(dataset.get(), &raw, &run, &stream, &error)) return Error::Take(error);
+  return Stream(stream);
+}
+
+/// Counts the rows of a dataset that pass a filter; "": all.
+inline Result<int64_t> CountRows(const Dataset& dataset, const std::string& where = "") {
+  return detail::Filled<int64_t>([&](int64_t* rows, kinjo_error** error) {
+    return kinjo_dataset_count_rows(dataset.get(), detail::OrNull(where), nullptr, rows, error);
+  });
+}
+
 /// A join: made, explained, run once.
 class Join {
  public:
@@ -452,6 +503,12 @@ class Join {
                            const JoinOptions& options = {}) {
     return Made(options, [&](const auto* raw, kinjo_join** join, kinjo_error** error) {
       return kinjo_join_make_on_dataset(left.get(), right.get(), raw, join, error);
+    });
+  }
+  /// On a table that can be read again (kinjo_join_make_on_table).
+  static Result<Join> Make(const Table& left, const Table& right, const JoinOptions& options = {}) {
+    return Made(options, [&](const auto* raw, kinjo_join** join, kinjo_error** error) {
+      return kinjo_join_make_on_table(left.get(), right.get(), raw, join, error);
     });
   }
   /// A search: kinjo_search_make.

@@ -9,6 +9,7 @@
 #include "join/knn_join.h"
 #include "join/search.h"
 #include "join/validate.h"
+#include "tabular/table_source.h"
 
 using namespace kinjo::capi;  // NOLINT: the functions below are C's
 
@@ -67,6 +68,22 @@ bool kinjo_join_make_on_dataset(kinjo_table* left, const kinjo_dataset* right,
     ARROW_ASSIGN_OR_RAISE(const auto join_options, ToJoinOptions(options));
     ARROW_ASSIGN_OR_RAISE(std::shared_ptr<kinjo::join::KnnJoin> made,
                           kinjo::join::KnnJoin::Make(left->source, right->dataset, join_options));
+    *join = new kinjo_join{std::move(made)};
+    return arrow::Status::OK();
+  });
+}
+
+bool kinjo_join_make_on_table(kinjo_table* left, kinjo_table* right,
+                              const kinjo_join_options* options, kinjo_join** join,
+                              kinjo_error** error) {
+  return Wall(error, [&]() -> arrow::Status {
+    ARROW_RETURN_NOT_OK(RequireArgument(left, "left"));
+    ARROW_RETURN_NOT_OK(RequireArgument(right, "right"));
+    ARROW_RETURN_NOT_OK(RequireArgument(join, "join"));
+    ARROW_RETURN_NOT_OK(StartComputing());
+    ARROW_ASSIGN_OR_RAISE(const auto join_options, ToJoinOptions(options));
+    ARROW_ASSIGN_OR_RAISE(std::shared_ptr<kinjo::join::KnnJoin> made,
+                          kinjo::join::KnnJoin::Make(left->source, right->source, join_options));
     *join = new kinjo_join{std::move(made)};
     return arrow::Status::OK();
   });

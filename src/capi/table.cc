@@ -8,6 +8,7 @@
 #include "arrow/util/int_util_overflow.h"
 #include "capi/optional_number.h"
 #include "capi/wall.h"
+#include "tabular/plain_types.h"
 #include "tabular/table_source.h"
 
 using namespace kinjo::capi;  // NOLINT: the functions below are C's
@@ -118,8 +119,24 @@ bool kinjo_table_from_stream(ArrowArrayStream* stream, const char* name, kinjo_t
     ARROW_ASSIGN_OR_RAISE(auto reader, arrow::ImportRecordBatchReader(stream));
     ARROW_RETURN_NOT_OK(RequireArgument(table, "table"));
     ARROW_RETURN_NOT_OK(StartEngine());
-    auto source = kinjo::tabular::MakeStreamSource(std::move(reader), TextOf(name));
+    auto source = kinjo::tabular::MakeStreamSource(
+        kinjo::tabular::WithPlainTypes(std::move(reader)), TextOf(name));
     *table = new kinjo_table{std::move(source)};
+    return arrow::Status::OK();
+  });
+}
+
+bool kinjo_table_from_rows(ArrowArrayStream* stream, const char* name, kinjo_table** table,
+                           kinjo_error** error) {
+  return Wall(error, [&]() -> arrow::Status {
+    ARROW_RETURN_NOT_OK(RequireArgument(stream, "stream"));
+    ARROW_ASSIGN_OR_RAISE(auto imported, arrow::ImportRecordBatchReader(stream));
+    ARROW_RETURN_NOT_OK(RequireArgument(table, "table"));
+    ARROW_RETURN_NOT_OK(StartEngine());
+    const auto reader = kinjo::tabular::WithPlainTypes(std::move(imported));
+    ARROW_ASSIGN_OR_RAISE(auto batches, reader->ToRecordBatches());
+    *table = new kinjo_table{
+        kinjo::tabular::MakeRowsSource(reader->schema(), std::move(batches), TextOf(name))};
     return arrow::Status::OK();
   });
 }

@@ -106,4 +106,22 @@ arrow::Result<std::unique_ptr<KnnJoin>> KnnJoin::Make(std::shared_ptr<tabular::T
   return std::make_unique<PlannedJoin>(std::move(plan));
 }
 
+arrow::Result<std::unique_ptr<KnnJoin>> KnnJoin::Make(std::shared_ptr<tabular::TableSource> left,
+                                                      std::shared_ptr<tabular::TableSource> right,
+                                                      const JoinOptions& options) {
+  if (auto dataset = right->dataset(); dataset != nullptr) {
+    return Make(std::move(left), std::move(dataset), options);
+  }
+  ARROW_RETURN_NOT_OK(ValidateOptions(options));
+  ARROW_RETURN_NOT_OK(RequireNoVersion(options, right->uri()));
+  if (right->format() == "stream") {
+    return base::Invalid("the right side (", right->uri(),
+                         ") is a stream, which is read once; a join reads its right side again and "
+                         "again: keep its rows in memory or in a file");
+  }
+  ARROW_ASSIGN_OR_RAISE(auto plan,
+                        MakePlan(std::move(left), MakeTableSide(std::move(right)), options));
+  return std::make_unique<PlannedJoin>(std::move(plan));
+}
+
 }  // namespace kinjo::join

@@ -92,6 +92,11 @@ class KnnJoin {
   static arrow::Result<std::unique_ptr<KnnJoin>> Make(std::shared_ptr<tabular::TableSource> left,
                                                       std::shared_ptr<dataset::Dataset> right,
                                                       const JoinOptions& options);
+  /// The same on a table: one that can be read again, whose rows the join numbers. `left` and
+  /// `right` may be one table. A table that is a Lance dataset is joined as that dataset.
+  static arrow::Result<std::unique_ptr<KnnJoin>> Make(std::shared_ptr<tabular::TableSource> left,
+                                                      std::shared_ptr<tabular::TableSource> right,
+                                                      const JoinOptions& options);
   virtual ~KnnJoin() = default;
 
   virtual std::shared_ptr<arrow::Schema> output_schema() const = 0;

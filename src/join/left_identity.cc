@@ -17,12 +17,14 @@ std::string PlaceOf(const std::string& uri) {
 }  // namespace
 
 std::string LeftIdentity::WhyNotSame(const tabular::TableSource& left, const RightSide& right) {
+  if (right.table() == &left) return "";
   const auto left_dataset = left.dataset();
   const auto right_dataset = right.dataset();
   const bool in_files = left.format() != "stream" && left.format() != "memory";
   if (!in_files) {
-    return base::Concat("the left side (", left.uri(), ") is not read from files, ", right.uri(),
-                        " is");
+    return base::Concat("the left side (", left.uri(),
+                        ") is not read from files and not the table of the right side (",
+                        right.uri(), ")");
   }
   if (left.format() != right.format() || PlaceOf(left.uri()) != PlaceOf(right.uri())) {
     return base::Concat(left.uri(), " and ", right.uri(), " are two tables");

@@ -1,5 +1,5 @@
 // Which right row each left row is, where both sides of a join are one table: the same version of
-// one Lance dataset, or the same files.
+// one Lance dataset, the same files, or the same rows in memory.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class LeftIdentity {
  private:
   explicit LeftIdentity(std::shared_ptr<dataset::Dataset> dataset) : dataset_(std::move(dataset)) {}
 
-  std::shared_ptr<dataset::Dataset> dataset_;  // null for files: their rows are numbered
+  std::shared_ptr<dataset::Dataset> dataset_;  // null for tables: their rows are numbered
   std::unique_ptr<dataset::Scan> scan_;
   dataset::ScanBatch batch_;
   int64_t batch_first_row_ = 0;

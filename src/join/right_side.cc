@@ -65,6 +65,7 @@ class TableSide final : public RightSide {
   std::shared_ptr<arrow::Schema> schema() const override { return source_->schema(); }
   std::optional<int64_t> num_rows() const override { return source_->num_rows(); }
   std::shared_ptr<dataset::Dataset> dataset() const override { return nullptr; }
+  const tabular::TableSource* table() const override { return source_.get(); }
 
   arrow::Result<std::unique_ptr<dataset::Scan>> ScanColumns(
       const std::vector<std::string>& columns, const std::optional<std::vector<uint64_t>>&,
@@ -120,14 +121,7 @@ std::unique_ptr<RightSide> MakeTableSide(std::shared_ptr<tabular::TableSource> s
   return std::make_unique<TableSide>(std::move(source));
 }
 
-arrow::Result<std::unique_ptr<RightSide>> OpenRightSide(const std::string& uri,
-                                                        const JoinOptions& options) {
-  if (LooksLikeDataset(uri)) {
-    ARROW_ASSIGN_OR_RAISE(
-        auto dataset,
-        dataset::Dataset::Open(uri, {.version = options.right_version, .tag = options.right_tag}));
-    return MakeDatasetSide(std::move(dataset));
-  }
+arrow::Status RequireNoVersion(const JoinOptions& options, const std::string& uri) {
   if (!options.right_tag.empty()) {
     return base::Invalid("right_tag = ", options.right_tag,
                          " needs a Lance dataset on the right side, but ", uri, " is none");
@@ -136,6 +130,18 @@ arrow::Result<std::unique_ptr<RightSide>> OpenRightSide(const std::string& uri,
     return base::Invalid("right_version = ", *options.right_version,
                          " needs a Lance dataset on the right side, but ", uri, " is none");
   }
+  return arrow::Status::OK();
+}
+
+arrow::Result<std::unique_ptr<RightSide>> OpenRightSide(const std::string& uri,
+                                                        const JoinOptions& options) {
+  if (LooksLikeDataset(uri)) {
+    ARROW_ASSIGN_OR_RAISE(
+        auto dataset,
+        dataset::Dataset::Open(uri, {.version = options.right_version, .tag = options.right_tag}));
+    return MakeDatasetSide(std::move(dataset));
+  }
+  ARROW_RETURN_NOT_OK(RequireNoVersion(options, uri));
   ARROW_ASSIGN_OR_RAISE(auto source, tabular::OpenTable(uri, {.batch_rows = kScanBatchRows}));
   return MakeTableSide(std::move(source));
 }

@@ -32,6 +32,8 @@ class RightSide {
   virtual std::optional<int64_t> num_rows() const = 0;
   /// The dataset behind it; null for tables, which have no index.
   virtual std::shared_ptr<dataset::Dataset> dataset() const = 0;
+  /// The table behind it; null for datasets.
+  virtual const tabular::TableSource* table() const { return nullptr; }
 
   /// Streams columns with the rows' addresses, in address order, at most `batch_rows` at a time:
   /// those of `rows`, or all when that is null.
@@ -69,6 +71,9 @@ inline constexpr int64_t kScanBatchLists = 512;
 
 std::unique_ptr<RightSide> MakeDatasetSide(std::shared_ptr<dataset::Dataset> dataset);
 std::unique_ptr<RightSide> MakeTableSide(std::shared_ptr<tabular::TableSource> source);
+
+/// `invalid` where the options ask for what only a Lance dataset has; `uri` is the right side's.
+arrow::Status RequireNoVersion(const JoinOptions& options, const std::string& uri);
 
 /// Opens a Lance dataset, else a file, folder or glob.
 arrow::Result<std::unique_ptr<RightSide>> OpenRightSide(const std::string& uri,

@@ -38,5 +38,24 @@ TEST(BatchSource, SelectsColumnsAndRows) {
             base::ErrorCode::kNotFound);
 }
 
+TEST(BatchSource, ManyBatchesAreOneTable) {
+  const auto rows = Rows(kSchema, kRows);
+  const auto source =
+      MakeRowsSource(kSchema, {rows->Slice(0, 1), rows->Slice(1, 0), rows->Slice(1)}, "memory");
+  EXPECT_EQ(source->num_rows(), 3);
+  const auto all = source->Read(std::nullopt).ValueOrDie()->ToTable().ValueOrDie();
+  EXPECT_EQ("", Difference(*all->CombineChunks().ValueOrDie(), *ToTable({rows})));
+  const std::vector<uint64_t> ordinals = {0, 2};
+  const auto taken = source->Take({"a"}, ordinals).ValueOrDie();
+  EXPECT_TRUE(taken->Equals(*Rows(arrow::schema({kSchema->field(0)}), R"([{"a":1},{"a":3}])")));
+  EXPECT_EQ(MakeRowsSource(kSchema, {}, "memory")
+                ->Read(std::nullopt)
+                .ValueOrDie()
+                ->ToTable()
+                .ValueOrDie()
+                ->num_rows(),
+            0);
+}
+
 }  // namespace
 }  // namespace kinjo::tabular

@@ -71,7 +71,10 @@ arrow::Result<std::shared_ptr<TableSource>> OpenTable(const std::string& uri,
 /// Wraps an in-memory or foreign stream (read once). Take is `not_supported`.
 std::shared_ptr<TableSource> MakeStreamSource(std::shared_ptr<arrow::RecordBatchReader> reader,
                                               std::string name);
-/// Wraps rows that are in memory.
+/// Wraps rows that are in memory: batches of `schema`, any number of rows each.
+std::shared_ptr<TableSource> MakeRowsSource(std::shared_ptr<arrow::Schema> schema,
+                                            arrow::RecordBatchVector batches, std::string name);
+/// The same of one batch.
 std::shared_ptr<TableSource> MakeBatchSource(std::shared_ptr<arrow::RecordBatch> rows,
                                              std::string name);
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-VERBS = ("setup", "build", "demo", "test", "check", "fmt", "bench", "memory", "fuzz", "ci")
+VERBS = ("setup", "build", "demo", "test", "python", "check", "fmt", "bench", "memory", "fuzz", "ci")
 
 
 def dev(*words, **options):

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "java_error.h"
 #include "java_values.h"
@@ -66,6 +67,24 @@ void JNICALL DatasetSchema(JNIEnv* env, jclass, jlong dataset, jlong address) {
   });
 }
 
+// All columns, rows and fragments where the arguments are null.
+jlong JNICALL DatasetScan(JNIEnv* env, jclass, jlong dataset, jobjectArray columns, jstring where,
+                          jlong limit, jlongArray fragments, jlong cancel) {
+  return Guarded<jlong>(env, 0, [&] {
+    ScanOptions options;
+    if (columns != nullptr) options.columns = FromJava(env, columns);
+    options.where = FromJava(env, where);
+    if (limit != kUnset) options.limit = limit;
+    if (fragments != nullptr) {
+      std::vector<jlong> ids(static_cast<size_t>(env->GetArrayLength(fragments)));
+      env->GetLongArrayRegion(fragments, 0, static_cast<jsize>(ids.size()), ids.data());
+      options.fragment_ids.emplace(ids.begin(), ids.end());
+    }
+    const Cancel* flag = cancel == 0 ? nullptr : &FromHandle<Cancel>(cancel);
+    return ToHandle(ValueOf(Scan(FromHandle<Dataset>(dataset), options, flag)));
+  });
+}
+
 // ---- Searches -----------------------------------------------------------------------------------
 
 void JNICALL OptionsCheck(JNIEnv* env, jclass, jobjectArray names, jobjectArray texts) {
@@ -91,13 +110,6 @@ jlong JNICALL SearchMake(JNIEnv* env, jclass, jlong dataset, jlong vectors, jstr
 }
 
 void JNICALL SearchFree(JNIEnv*, jclass, jlong search) { FreeHandle<Join>(search); }
-
-void JNICALL SearchSchema(JNIEnv* env, jclass, jlong search, jlong address) {
-  Guarded<int>(env, 0, [&] {
-    *AtAddress<ArrowSchema>(address) = ValueOf(FromHandle<Join>(search).Schema()).Detach();
-    return 0;
-  });
-}
 
 jstring JNICALL SearchExplain(JNIEnv* env, jclass, jlong search, jboolean verbose) {
   return Guarded<jstring>(env, nullptr, [&] {
@@ -127,6 +139,13 @@ jboolean JNICALL StreamNext(JNIEnv* env, jclass, jlong stream, jlong address) {
     if (batch.empty()) return JNI_FALSE;
     *AtAddress<ArrowArray>(address) = batch.Detach();
     return JNI_TRUE;
+  });
+}
+
+void JNICALL StreamSchema(JNIEnv* env, jclass, jlong stream, jlong address) {
+  Guarded<int>(env, 0, [&] {
+    *AtAddress<ArrowSchema>(address) = ValueOf(FromHandle<Stream>(stream).Schema()).Detach();
+    return 0;
   });
 }
 
@@ -166,15 +185,16 @@ bool RegisterAll(JNIEnv* env) {
       METHOD("datasetInfo", "(J)[J", DatasetInfo),
       METHOD("datasetDescribe", "(J)Ljava/lang/String;", DatasetDescribe),
       METHOD("datasetSchema", "(JJ)V", DatasetSchema),
+      METHOD("datasetScan", "(J[Ljava/lang/String;Ljava/lang/String;J[JJ)J", DatasetScan),
       METHOD("optionsCheck", "([Ljava/lang/String;[Ljava/lang/String;)V", OptionsCheck),
       METHOD("searchMake",
              "(JJLjava/lang/String;JJ[Ljava/lang/String;[Ljava/lang/String;)J", SearchMake),
       METHOD("searchFree", "(J)V", SearchFree),
-      METHOD("searchSchema", "(JJ)V", SearchSchema),
       METHOD("searchExplain", "(JZ)Ljava/lang/String;", SearchExplain),
       METHOD("searchReport", "(J)Ljava/lang/String;", SearchReport),
       METHOD("searchRun", "(JJ)J", SearchRun),
       METHOD("streamNext", "(JJ)Z", StreamNext),
+      METHOD("streamSchema", "(JJ)V", StreamSchema),
       METHOD("streamFree", "(J)V", StreamFree),
       METHOD("cancelMake", "()J", CancelMake),
       METHOD("cancelRaise", "(J)V", CancelRaise),

@@ -68,6 +68,22 @@ public final class Dataset implements AutoCloseable {
     return use(Native::datasetDescribe);
   }
 
+  /**
+   * Starts a scan of live rows, in the dataset's order.
+   *
+   * @param columns names, in order; null: all
+   * @param where SQL predicate; null: every row
+   * @param limit rows at most; -1: all
+   * @param fragments ids of those to read; null: all
+   * @param cancel may be null
+   */
+  public BatchReader scan(
+      String[] columns, String where, long limit, long[] fragments, Cancel cancel) {
+    long flag = cancel == null ? 0 : cancel.handle();
+    return new BatchReader(
+        use(open -> Native.datasetScan(open, columns, where, limit, fragments, flag)));
+  }
+
   /** A piece of work with the native handle. */
   interface Work<T> {
     T with(long handle);

@@ -30,6 +30,13 @@ final class Native {
   /** Fills the ArrowSchema at the address. */
   static native void datasetSchema(long dataset, long schemaAddress);
 
+  /**
+   * Starts a scan: a stream. Null or {@link #UNSET}: all columns, rows, fragments; {@code cancel}
+   * is a handle or 0.
+   */
+  static native long datasetScan(
+      long dataset, String[] columns, String where, long limit, long[] fragments, long cancel);
+
   static native void optionsCheck(String[] names, String[] texts);
 
   /** Copies the vectors, so their memory may be freed or filled anew at once. */
@@ -44,8 +51,6 @@ final class Native {
 
   static native void searchFree(long search);
 
-  static native void searchSchema(long search, long schemaAddress);
-
   static native String searchExplain(long search, boolean verbose);
 
   static native String searchReport(long search);
@@ -55,6 +60,8 @@ final class Native {
 
   /** Fills the ArrowArray at the address; false at the end. */
   static native boolean streamNext(long stream, long arrayAddress);
+
+  static native void streamSchema(long stream, long schemaAddress);
 
   /** Stops what still runs and waits for it. */
   static native void streamFree(long stream);

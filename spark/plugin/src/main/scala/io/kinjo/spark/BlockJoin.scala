@@ -160,7 +160,7 @@ private[spark] final class BlockJoin(
   }
 
   private def close(): Unit = {
-    CancelWatch.forget(context)
+    CancelWatch.forget(cancel)
     if (result != null) {
       cancel.raise()
       result.close()

@@ -14,11 +14,11 @@ import org.apache.spark.TaskContext
 private[spark] object CancelWatch {
   private val PeriodMillis = 50L
 
-  private val watched = new ConcurrentHashMap[TaskContext, Cancel]
+  private val watched = new ConcurrentHashMap[Cancel, TaskContext]
   private var thread: Thread = _
 
   def watch(context: TaskContext, cancel: Cancel): Unit = synchronized {
-    watched.put(context, cancel)
+    watched.put(cancel, context)
     if (thread == null) {
       thread = new Thread(() => look(), "kinjo-cancel-watch")
       thread.setDaemon(true)
@@ -27,13 +27,13 @@ private[spark] object CancelWatch {
     notifyAll()
   }
 
-  def forget(context: TaskContext): Unit = watched.remove(context)
+  def forget(cancel: Cancel): Unit = watched.remove(cancel)
 
   private def look(): Unit = while (true) {
     synchronized {
       while (watched.isEmpty) wait()
     }
-    watched.asScala.foreach { case (context, cancel) =>
+    watched.asScala.foreach { case (cancel, context) =>
       if (context.isInterrupted()) cancel.raise()
     }
     Thread.sleep(PeriodMillis)

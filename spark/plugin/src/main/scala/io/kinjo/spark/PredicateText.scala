@@ -15,13 +15,17 @@ private[spark] object PredicateText {
 
   /** `names`: what the dataset calls the columns. */
   def of(predicate: Expression, names: Map[ExprId, String]): Option[String] =
-    new PredicateText(names).text(predicate)
+    new PredicateText(column => names.get(column.exprId)).text(predicate)
+
+  /** Of predicates over columns that are called as in the dataset. */
+  def ofColumns(predicate: Expression): Option[String] =
+    new PredicateText(column => Some(column.name)).text(predicate)
 
   private val DateText = DateTimeFormatter.ISO_LOCAL_DATE
   private val TimeText = DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss.SSSSSS")
 }
 
-private final class PredicateText(names: Map[ExprId, String]) {
+private final class PredicateText(names: Attribute => Option[String]) {
   import PredicateText._
 
   def text(expression: Expression): Option[String] = expression match {
@@ -62,7 +66,7 @@ private final class PredicateText(names: Map[ExprId, String]) {
     else value(needle).map(known => s"$known IN (${list.flatten.mkString(", ")})")
 
   private def value(expression: Expression): Option[String] = expression match {
-    case column: Attribute => names.get(column.exprId).map(quoted)
+    case column: Attribute => names(column).map(quoted)
     case Literal(constant, kind) => literal(constant, kind)
     case _ => None
   }

@@ -108,9 +108,11 @@ private[spark] object LanceRelation {
 
   /** The URI, and the version if the relation fixes one. */
   def locate(relation: DataSourceV2Relation): Option[(String, Option[Long])] = {
-    val table = relation.table
-    if (!table.getClass.getName.contains("Lance")) None
-    else fromReadOptions(table).orElse(fromOptions(relation))
+    relation.table match {
+      case own: KinjoLanceTable => Some((own.lance.uri, Some(own.lance.version)))
+      case other if !other.getClass.getName.contains("Lance") => None
+      case other => fromReadOptions(other).orElse(fromOptions(relation))
+    }
   }
 
   // lance-spark's table, asked by reflection: there is no need of its jar to compile this.

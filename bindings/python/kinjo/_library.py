@@ -1,0 +1,40 @@
+"""Loading the native module so that it never meets the Arrow libraries that others in this process
+have. Its own lie beside it under names of their own; RTLD_DEEPBIND keeps symbols apart also where
+somebody loaded theirs for everyone to see (RTLD_GLOBAL)."""
+
+import json
+import os
+import sys
+from typing import Any
+
+
+def _load() -> Any:
+    flags = sys.getdlopenflags()
+    apart = os.RTLD_NOW
+    # Sanitizers can't live with it.
+    if hasattr(os, "RTLD_DEEPBIND") and not os.environ.get("KINJO_NO_DEEPBIND"):
+        apart |= os.RTLD_DEEPBIND
+    sys.setdlopenflags(apart)
+    try:
+        from kinjo import _native
+    finally:
+        sys.setdlopenflags(flags)
+    return _native
+
+
+native = _load()
+
+
+def version() -> str:
+    """The version of the native library, which is the package's."""
+    return native.version()
+
+
+def runtime() -> dict[str, Any]:
+    """What a join uses unless told otherwise: version, arrow_version (of Kinjo's own Arrow),
+    simd_level, simd_levels, threads, memory_limit_bytes."""
+    return json.loads(native.describe_runtime())
+
+
+# Kinjo's Arrow is this package's alone: it decodes files with as many threads as joins have.
+native.set_arrow_threads(max(2, runtime()["threads"]))

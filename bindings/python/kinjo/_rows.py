@@ -1,0 +1,137 @@
+"""Rows that stream out of the library, once, into whatever the user works with."""
+
+import atexit
+import threading
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+from kinjo._errors import ClosedError
+
+
+class Rows:
+    """Rows for one reader: iterate over the batches, or take all as a table. Anything that reads
+    Arrow streams (`__arrow_c_stream__`) takes them too: `pyarrow.table(rows)`, `polars.DataFrame(
+    rows)`, `duckdb.from_arrow(rows)`.
+    """
+
+    def __init__(self, stream: Any = None):
+        self._stream = stream
+        self._used = self._closed = self._cancelled = False
+        self._lock = threading.Lock()
+        _open_rows.add(self)
+
+    def _start(self) -> Any:
+        """The native stream, where it doesn't run yet."""
+        return self._stream
+
+    def _use(self) -> None:
+        """Notes that the rows are being read, which happens once."""
+        with self._lock:
+            if self._closed:
+                raise ClosedError(f"this {type(self).__name__} is closed")
+            if self._used:
+                raise ClosedError(f"this {type(self).__name__} has run already: rows are read once")
+            self._used = True
+
+    def _begin(self) -> Any:
+        """The native stream, for its one reader."""
+        self._use()
+        self._stream = self._start()
+        if self._cancelled:
+            self._stream.cancel()
+        return self._stream
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The rows, for another library. `requested_schema` is not followed, as the interface
+        allows."""
+        return self._begin().export(True)
+
+    def _read(self, read: Any) -> Any:
+        """What `read` makes of the rows; what stopped the run is raised as itself."""
+        stream = self._begin()
+        capsule = stream.export(False)
+        try:
+            return read(_Once(capsule))
+        except BaseException as failure:
+            # Readers report errors of streams as their own.
+            error = stream.take_error()
+            stream.close()
+            if error is None:
+                raise
+            raise error from (failure if isinstance(failure, Exception) else None)
+        finally:
+            del capsule
+
+    def __iter__(self) -> Iterator[Any]:
+        """The batches, as pyarrow.RecordBatch."""
+        import pyarrow
+
+        stream = self._begin()
+        reader = pyarrow.RecordBatchReader.from_stream(_Once(stream.export(False)))
+        while True:
+            try:
+                batch = reader.read_next_batch()
+            except StopIteration:
+                return
+            except BaseException as failure:
+                error = stream.take_error()
+                if error is None:
+                    raise
+                raise error from None if isinstance(failure, KeyboardInterrupt) else failure
+            yield batch
+
+    def to_arrow(self) -> Any:
+        """All rows as a pyarrow.Table."""
+        import pyarrow
+
+        return self._read(pyarrow.table)
+
+    def to_pandas(self, **options: Any) -> Any:
+        """All rows as a pandas.DataFrame; options are those of pyarrow.Table.to_pandas."""
+        return self.to_arrow().to_pandas(**options)
+
+    def to_polars(self) -> Any:
+        """All rows as a polars.DataFrame."""
+        import polars
+
+        return self._read(polars.DataFrame)
+
+    def cancel(self) -> None:
+        """Stops the run at its next block; whoever reads gets `Cancelled`. Any thread."""
+        self._cancelled = True
+        if self._stream is not None:
+            self._stream.cancel()
+
+    def close(self) -> None:
+        """Stops what still runs and waits for it. What was read stays good."""
+        with self._lock:
+            self._closed = True
+            if self._stream is not None:
+                self._stream.close()
+
+    def __enter__(self) -> "Rows":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+
+class _Once:
+    """A capsule as an object that other libraries import from."""
+
+    def __init__(self, capsule: Any):
+        self._capsule = capsule
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self._capsule
+
+
+# Runs that go on while Python ends would want an interpreter that is gone.
+_open_rows: "weakref.WeakSet[Rows]" = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    for rows in list(_open_rows):
+        rows.close()

@@ -1,0 +1,187 @@
+"""What may be a side of a join, and how it becomes a native table or dataset: paths and URIs,
+Lance datasets of several packages, DataFrames, arrays, and anything that speaks Arrow's PyCapsule
+interface. No package is imported for a value that isn't that package's."""
+
+import os
+import sys
+from typing import Any
+
+from kinjo._dataset import Dataset
+from kinjo._errors import InvalidArgument
+from kinjo._library import native
+
+_ELEMENTS = ("float16", "float32", "float64", "uint8", "int8")
+
+
+def _package(value: Any) -> str:
+    return type(value).__module__.partition(".")[0]
+
+
+def is_path(value: Any) -> bool:
+    return isinstance(value, (str, os.PathLike))
+
+
+def path_text(value: Any) -> str:
+    text = os.fspath(value)
+    if isinstance(text, bytes):
+        text = os.fsdecode(text)
+    if not text:
+        raise InvalidArgument("a path is empty")
+    return os.path.expanduser(text)
+
+
+def as_dataset(value: Any) -> Dataset | None:
+    """The Lance dataset that a value is or stands for, at the version that it has; else None."""
+    if isinstance(value, Dataset):
+        return value
+    package = _package(value)
+    if package == "lancedb" and hasattr(value, "to_lance"):
+        value = value.to_lance()
+        package = _package(value)
+    if package == "lance" and hasattr(value, "uri") and hasattr(value, "version"):
+        return Dataset(value.uri, version=value.version)
+    return None
+
+
+def is_numpy(value: Any) -> bool:
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, numpy.ndarray)
+
+
+def _exact_floats(array: Any, side: str) -> Any:
+    """Whole numbers that no vector type has, as float64; refused where that would round."""
+    import numpy
+
+    if array.dtype.kind not in "iu":
+        raise InvalidArgument(
+            f"the {side} array has elements of type {array.dtype}; vectors have float16, float32, "
+            "float64, uint8 or int8"
+        )
+    if array.dtype.itemsize == 8 and array.size:
+        beyond = 2**53
+        if int(array.max()) > beyond or int(array.min()) < -beyond:
+            raise InvalidArgument(f"the {side} array has whole numbers that float64 would round")
+    return array.astype(numpy.float64)
+
+
+def numpy_table(array: Any, side: str) -> Any:
+    """A table of one column, `vector`: a matrix has a vector a row, a vector is one, and three
+    dimensions are a list of vectors a row."""
+    import numpy
+
+    if array.dtype.name not in _ELEMENTS or not array.dtype.isnative:
+        native_order = array.astype(array.dtype.newbyteorder("="))
+        in_order = native_order.dtype.name in _ELEMENTS
+        array = native_order if in_order else _exact_floats(native_order, side)
+    if array.ndim == 1:
+        array = array.reshape(1, -1)
+    if array.ndim not in (2, 3) or array.shape[-1] == 0:
+        raise InvalidArgument(
+            f"the {side} array has the shape {array.shape}; it must be (rows, width), or (rows, "
+            "vectors, width) for lists of vectors"
+        )
+    array = numpy.ascontiguousarray(array)
+    element, width = array.dtype.name, array.shape[-1]
+    buffer = array.reshape(-1).view(numpy.uint8)
+    if array.ndim == 2:
+        return native.Table.from_vectors(buffer, element, array.shape[0], width)
+    return native.Table.from_vector_lists(buffer, element, [array.shape[1]] * len(array), width)
+
+
+def _pandas_table(frame: Any, side: str) -> Any:
+    """Of a DataFrame, with its index where that has a name."""
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise InvalidArgument(
+            f"the {side} side is a pandas DataFrame, which is read through Arrow: install pyarrow"
+        ) from error
+    named = any(name is not None for name in frame.index.names)
+    table = pyarrow.Table.from_pandas(frame, preserve_index=named)
+    return native.Table.from_stream(table.__arrow_c_stream__(), f"{side} DataFrame", True)
+
+
+def _is_kept(value: Any) -> bool:
+    """True for what holds its rows, so that they may be read again; a stream is read once. A DuckDB
+    relation is read now: its connection can do nothing else while it streams."""
+    package, kind = _package(value), type(value).__name__
+    if package in ("duckdb", "_duckdb"):
+        return kind == "DuckDBPyRelation"
+    return package == "polars" or (package == "pyarrow" and kind in ("Table", "RecordBatch"))
+
+
+def memory_table(value: Any, side: str, keep: bool) -> Any | None:
+    """The native table of a value in memory, or of a stream; None for what is neither. `keep` reads
+    a stream now and keeps its rows."""
+    if is_numpy(value):
+        return numpy_table(value, side)
+    package, kind = _package(value), type(value).__name__
+    if package == "pandas" and kind == "DataFrame":
+        return _pandas_table(value, side)
+    if package == "polars" and kind == "LazyFrame":
+        value = value.collect()
+    name = f"{side} {kind}"
+    if hasattr(value, "__arrow_c_stream__"):
+        capsule = value.__arrow_c_stream__()
+        return native.Table.from_stream(capsule, name, keep or _is_kept(value))
+    if hasattr(value, "__arrow_c_array__"):
+        return native.Table.from_array(*value.__arrow_c_array__(), name)
+    return None
+
+
+def wrong_side(value: Any, side: str) -> TypeError:
+    return TypeError(
+        f"{side} is a {type(value).__name__}; it may be a path or URI, a Lance dataset, a "
+        "DataFrame, a NumPy array, or any object with __arrow_c_stream__ or __arrow_c_array__"
+    )
+
+
+def left_table(value: Any) -> Any:
+    """The native table of a left side."""
+    if is_path(value):
+        return native.Table.open(path_text(value), None)
+    dataset = as_dataset(value)
+    if dataset is not None:
+        return native.Table.open(dataset.uri, dataset.version)
+    table = memory_table(value, "left", keep=False)
+    if table is None:
+        raise wrong_side(value, "left")
+    return table
+
+
+def query_table(value: Any) -> Any:
+    """The native table of a search's queries: a vector, many, or any left side."""
+    if isinstance(value, (list, tuple)):
+        return _typed_queries(value)
+    return left_table(value)
+
+
+def _typed_queries(value: Any) -> Any:
+    """Numbers, lists of numbers, or lists of lists (a list of vectors each), as float64."""
+    from array import array
+
+    if not value:
+        raise InvalidArgument("the query is empty")
+    depth, inner = 1, value[0]
+    while isinstance(inner, (list, tuple)) or is_numpy(inner):
+        depth += 1
+        if len(inner) == 0:
+            raise InvalidArgument("the query holds an empty vector")
+        inner = inner[0]
+    if depth > 3:
+        raise InvalidArgument("the query has more than three levels of lists")
+    if depth == 3:
+        vectors = [vector for part in value for vector in part]
+        lengths = [len(part) for part in value]
+    else:
+        vectors = [value] if depth == 1 else list(value)
+    widths = {len(vector) for vector in vectors}
+    if len(widths) != 1:
+        raise InvalidArgument(f"the query's vectors have different widths: {sorted(widths)}")
+    numbers = array("d")
+    for vector in vectors:
+        numbers.extend(float(number) for number in vector)
+    width = widths.pop()
+    if depth == 3:
+        return native.Table.from_vector_lists(numbers, "float64", lengths, width)
+    return native.Table.from_vectors(numbers, "float64", len(vectors), width)

@@ -1,0 +1,46 @@
+// Options of joins from Python's keyword arguments, by their one name.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "kinjo/kinjo.h"
+
+namespace kinjo::python {
+
+/// Owns the texts that the C struct points to.
+class JoinOptions {
+ public:
+  /// `given` holds options that were given, by the names of kinjo_join_options; the pair
+  /// `distance_range` stands for its three members. TypeError for a value of another kind, and for
+  /// an unknown name.
+  explicit JoinOptions(const nanobind::dict& given);
+  JoinOptions(const JoinOptions&) = delete;
+  JoinOptions& operator=(const JoinOptions&) = delete;
+
+  const kinjo_join_options* get() const { return &raw_; }
+
+ private:
+  const char* Keep(const std::string& name, nanobind::handle value);
+  void SetNames(const std::string& name, nanobind::handle value, const char* const** names,
+                size_t* count);
+  void SetRange(nanobind::handle value);
+  bool SetNumber(const std::string& name, nanobind::handle value);
+  bool SetFraction(const std::string& name, nanobind::handle value);
+  bool SetText(const std::string& name, nanobind::handle value);
+  bool SetFlag(const std::string& name, nanobind::handle value);
+
+  kinjo_join_options raw_;
+  std::deque<std::string> texts_;
+  std::deque<std::vector<const char*>> lists_;
+};
+
+/// A text, a number or a list as the C ABI wants it; TypeError names the option.
+std::string TextOf(const std::string& name, nanobind::handle value);
+int64_t NumberOf(const std::string& name, nanobind::handle value);
+std::vector<std::string> TextsOf(const std::string& name, nanobind::handle value);
+
+}  // namespace kinjo::python
