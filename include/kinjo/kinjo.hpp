@@ -266,6 +266,17 @@ class Table {
     return Table(table);
   }
 
+  /// Copies num_vectors x width elements at `values`: kinjo_table_from_vectors.
+  static Result<Table> FromVectors(const void* values, const char* element_type,
+                                   int64_t num_vectors, int64_t width) {
+    kinjo_table* table = nullptr;
+    kinjo_error* error = nullptr;
+    if (!kinjo_table_from_vectors(values, element_type, num_vectors, width, &table, &error)) {
+      return Error::Take(error);
+    }
+    return Table(table);
+  }
+
   /// Moves from `stream`, reads it to its end and keeps its rows.
   static Result<Table> FromRows(ArrowArrayStream* stream, const std::string& name) {
     kinjo_table* table = nullptr;
@@ -273,7 +284,6 @@ class Table {
     if (!kinjo_table_from_rows(stream, name.c_str(), &table, &error)) return Error::Take(error);
     return Table(table);
   }
-
   /// Copies values.size() / width vectors. Requires: width divides the size.
   static Result<Table> FromVectors(const std::vector<float>& values, int64_t width) {
     return FromVectors(values, "float32", width);
@@ -319,14 +329,9 @@ class Table {
   static Result<Table> FromVectors(const std::vector<Element>& values, const char* element_type,
                                    int64_t width) {
     const int64_t num_vectors = width < 1 ? 0 : static_cast<int64_t>(values.size()) / width;
-    kinjo_table* table = nullptr;
-    kinjo_error* error = nullptr;
     const Element none{};  // data() of no values may be NULL
-    if (!kinjo_table_from_vectors(values.empty() ? &none : values.data(), element_type, num_vectors,
-                                  width, &table, &error)) {
-      return Error::Take(error);
-    }
-    return Table(table);
+    return FromVectors(static_cast<const void*>(values.empty() ? &none : values.data()),
+                       element_type, num_vectors, width);
   }
 
   template <typename Element>
@@ -435,6 +440,7 @@ struct ScanOptions {
   std::optional<int64_t> limit;
   bool with_row_id = false;
   std::optional<int64_t> batch_rows;
+  std::optional<std::vector<uint64_t>> fragment_ids;
 };
 
 /// The rows of a running join, or of a scan.
@@ -500,6 +506,11 @@ inline Result<Stream> Scan(const Dataset& dataset, const ScanOptions& options = 
   raw.limit = detail::OrUnset(options.limit);
   raw.with_row_id = options.with_row_id;
   raw.batch_rows = detail::OrUnset(options.batch_rows);
+  const uint64_t no_fragment = 0;  // data() of no ids may be NULL, which would mean "all"
+  if (options.fragment_ids) {
+    raw.num_fragment_ids = options.fragment_ids->size();
+    raw.fragment_ids = options.fragment_ids->empty() ? &no_fragment : options.fragment_ids->data();
+  }
   kinjo_run_options run;
   kinjo_run_options_init(&run, sizeof(run));
   if (cancel != nullptr) run.cancel = cancel->get();

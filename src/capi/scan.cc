@@ -31,6 +31,9 @@ arrow::Result<kinjo::dataset::RowsRequest> ToRequest(const kinjo_scan_options* o
   request.limit = OptionalNumber(given.limit);
   request.with_row_id = given.with_row_id;
   if (given.batch_rows != KINJO_UNSET) request.batch_rows = given.batch_rows;
+  if (given.fragment_ids != nullptr) {
+    request.fragment_ids.emplace(given.fragment_ids, given.fragment_ids + given.num_fragment_ids);
+  }
   return request;
 }
 

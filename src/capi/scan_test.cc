@@ -36,6 +36,26 @@ TEST(Scan, GivesColumnsRowsAndRowIds) {
   EXPECT_EQ(RowsOf(kinjo::Scan(dataset.value(), {{}, "", 0, false, {}}))->num_rows(), 0);
 }
 
+TEST(Scan, ReadsTheFragmentsAskedFor) {
+  const auto dataset = kinjo::Dataset::Open(kDataset);
+  ASSERT_KINJO_OK(dataset);
+  kinjo::ScanOptions options;
+  int64_t rows = 0;
+  for (const uint64_t id : {0, 1}) {
+    options.fragment_ids = {id};
+    const int64_t some = RowsOf(kinjo::Scan(dataset.value(), options))->num_rows();
+    EXPECT_GT(some, 0);
+    rows += some;
+  }
+  EXPECT_EQ(rows, static_cast<int64_t>(dataset.value().Info().value().num_rows));
+  options.fragment_ids = std::vector<uint64_t>();
+  EXPECT_EQ(RowsOf(kinjo::Scan(dataset.value(), options))->num_rows(), 0);
+  options.fragment_ids = {7};
+  const auto none = kinjo::Scan(dataset.value(), options);
+  ASSERT_FALSE(none.ok());
+  EXPECT_EQ(none.error().code, KINJO_ERROR_NOT_FOUND);
+}
+
 TEST(Scan, FiltersAndCounts) {
   const auto dataset = kinjo::Dataset::Open(kDataset);
   ASSERT_KINJO_OK(dataset);

@@ -56,6 +56,18 @@ arrow::Result<arrow::FieldVector> FieldsOf(const Dataset& dataset, const RowsReq
   return fields;
 }
 
+arrow::Status CheckFragments(const Dataset& dataset, const RowsRequest& request) {
+  for (const uint64_t id : request.fragment_ids.value_or(std::vector<uint64_t>())) {
+    const auto& fragments = dataset.fragments();
+    if (std::none_of(fragments.begin(), fragments.end(),
+                     [&](const FragmentInfo& fragment) { return fragment.id == id; })) {
+      return base::NotFound(dataset.uri(), " has no fragment ", id, " in version ",
+                            dataset.version());
+    }
+  }
+  return arrow::Status::OK();
+}
+
 // What the producer of a stream works with.
 struct RowsScan {
   std::shared_ptr<Dataset> dataset;
@@ -80,7 +92,7 @@ struct RowsScan {
   }
 
   arrow::Status Run(const base::CancelToken& cancel, const stream::ResultStream::Emit& emit) const {
-    ScanOptions options{.batch_rows = request.batch_rows};
+    ScanOptions options{.fragment_ids = request.fragment_ids, .batch_rows = request.batch_rows};
     ARROW_ASSIGN_OR_RAISE(options.rows, PassingRows(dataset.get(), filter, cancel));
     const int columns = schema->num_fields() - (request.with_row_id ? 1 : 0);
     for (int i = 0; i < columns; ++i) options.columns.push_back(schema->field(i)->name());
@@ -111,6 +123,7 @@ arrow::Result<std::unique_ptr<stream::ResultStream>> StreamRows(std::shared_ptr<
   if (request.batch_rows < 1) {
     return base::Invalid("batch_rows is ", request.batch_rows, "; it must be at least 1");
   }
+  ARROW_RETURN_NOT_OK(CheckFragments(*dataset, request));
   ARROW_ASSIGN_OR_RAISE(auto filter, ParseWhere(*dataset, request.where));
   ARROW_ASSIGN_OR_RAISE(auto fields, FieldsOf(*dataset, request));
   if (request.with_row_id) {

@@ -1,0 +1,13 @@
+package org.apache.spark.sql.kinjo
+
+import org.apache.spark.sql.{classic, DataFrame, SparkSession}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+
+/** Between DataFrames and logical plans; lies in Spark's package for what is private to it. */
+object Classic {
+  def analyzed(frame: DataFrame): LogicalPlan =
+    frame.asInstanceOf[classic.Dataset[_]].queryExecution.analyzed
+
+  def frameOf(session: SparkSession, plan: LogicalPlan): DataFrame =
+    classic.Dataset.ofRows(session.asInstanceOf[classic.SparkSession], plan)
+}
