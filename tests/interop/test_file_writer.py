@@ -106,7 +106,6 @@ def check(table, folder, version, **options):
 def test_values(tmp_path, version, nullable, case, n):
     rng = np.random.default_rng(n + 7 * nullable)
     columns = data.CASES[case](rng, n)
-    columns.pop("dictionary", None)
     if nullable:
         columns = {name: data.with_nulls(array, rng) for name, array in columns.items()}
     check(pa.table(columns), tmp_path, version)
