@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "format/file/fsst.h"
@@ -213,11 +215,16 @@ std::vector<FsstEncoder::Symbol> FsstTraining::BestSymbols(bool with_pairs) cons
     return std::tuple(b.gain, b.symbol.length, a.symbol.bytes) <
            std::tuple(a.gain, a.symbol.length, b.symbol.bytes);
   };
-  const size_t kept = std::min<size_t>(candidates.size(), FsstEncoder::kMostSymbols);
-  std::partial_sort(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(kept),
-                    candidates.end(), better);
+  std::sort(candidates.begin(), candidates.end(), better);
+  // One symbol for each beginning: many would have been counted for the same places.
+  constexpr uint64_t kBeginning = 0xFFFFFF;
+  std::unordered_set<uint64_t> beginnings;
   std::vector<Symbol> symbols;
-  for (size_t i = 0; i < kept; ++i) symbols.push_back(candidates[i].symbol);
+  for (const auto& [gain, symbol] : candidates) {
+    if (symbols.size() == FsstEncoder::kMostSymbols) break;
+    if (symbol.length >= 3 && !beginnings.insert(symbol.bytes & kBeginning).second) continue;
+    symbols.push_back(symbol);
+  }
   return symbols;
 }
 
