@@ -20,6 +20,8 @@ struct Field {
   std::string logical_type;  ///< Lance's type text, e.g. "fixed_size_list:float:128"
   bool nullable = true;
   std::map<std::string, std::string> metadata;
+  /// Fields of the message that have no member here, encoded, so that a writer can keep them.
+  std::string unread;
   std::vector<Field> children;
 };
 

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "format/proto/wire.h"
+#include "format/proto/wire_writer.h"
 
 namespace kinjo::format::proto {
 
@@ -364,10 +365,21 @@ bool ParseField(std::string_view bytes, Field* field) {
         if (!ParseMapEntry(part.bytes, &field->metadata)) return false;
         break;
       default:
+        field->unread += reader.encoded();
         break;
     }
   }
   return reader.ok();
+}
+
+void WriteField(const Field& field, WireWriter* message) {
+  message->Bytes(2, field.name)
+      .SignedNumber(3, field.id)
+      .SignedNumber(4, field.parent_id)
+      .Bytes(5, field.logical_type)
+      .Bool(6, field.nullable)
+      .Map(10, field.metadata)
+      .Fields(field.unread);
 }
 
 bool ParseFileDescriptor(std::string_view bytes, FileDescriptor* descriptor) {

@@ -14,11 +14,15 @@
 
 namespace kinjo::format::proto {
 
+class WireWriter;
+
 // Parsers return false when the bytes are malformed or nested deeper than kMaxEncodingDepth.
 inline constexpr int kMaxEncodingDepth = 16;
 
 /// One lance.file.Field; `children` stays empty (MakeSchema builds the tree).
 bool ParseField(std::string_view bytes, Field* field);
+/// Appends the fields of a lance.file.Field without its children.
+void WriteField(const Field& field, WireWriter* message);
 
 /// One entry of a map<string, bytes or string>.
 bool ParseMapEntry(std::string_view bytes, std::map<std::string, std::string>* map);

@@ -37,6 +37,7 @@ bool ParseDataFile(std::string_view bytes, DataFileMessage* file) {
         file->base_id = field.as_uint32();
         break;
       default:
+        file->unread += reader.encoded();
         break;
     }
   }
@@ -64,47 +65,11 @@ bool ParseDeletionFile(std::string_view bytes, DeletionFileMessage* file) {
         file->base_id = field.as_uint32();
         break;
       default:
+        file->unread += reader.encoded();
         break;
     }
   }
   return reader.ok();
-}
-
-bool ParseFragment(std::string_view bytes, DataFragmentMessage* fragment) {
-  WireReader reader(bytes);
-  bool good = true;
-  while (good && reader.Next()) {
-    const WireField& field = reader.field();
-    switch (field.number) {
-      case 1:
-        fragment->id = field.value;
-        break;
-      case 2:
-        fragment->files.emplace_back();
-        good = IsBytes(field) && ParseDataFile(field.bytes, &fragment->files.back());
-        break;
-      case 3:
-        fragment->deletion_file.emplace();
-        good = IsBytes(field) && ParseDeletionFile(field.bytes, &*fragment->deletion_file);
-        break;
-      case 4:
-        fragment->physical_rows = field.value;
-        break;
-      case 5:
-        good = IsBytes(field);
-        fragment->row_ids = field.as_string();
-        break;
-      case 11:
-        fragment->has_overlays = true;
-        break;
-      case 12:
-        fragment->row_ids_in_column = true;
-        break;
-      default:
-        break;
-    }
-  }
-  return good && reader.ok();
 }
 
 bool ParseBasePath(std::string_view bytes, BasePathMessage* base) {
@@ -115,6 +80,7 @@ bool ParseBasePath(std::string_view bytes, BasePathMessage* base) {
     if (field.number == 2) base->name = field.as_string();
     if (field.number == 3) base->is_dataset_root = field.as_bool();
     if (field.number == 4) base->path = field.as_string();
+    if (field.number > 4) base->unread += reader.encoded();
   }
   return reader.ok();
 }
@@ -129,15 +95,49 @@ bool ParseTwoTexts(std::string_view bytes, std::string* first, std::string* seco
   return reader.ok();
 }
 
-bool ParseTimestamp(std::string_view bytes, int64_t* seconds) {
+bool ParseTimestamp(std::string_view bytes, ManifestMessage* manifest) {
   WireReader reader(bytes);
   while (reader.Next()) {
-    if (reader.field().number == 1) *seconds = reader.field().as_int64();
+    if (reader.field().number == 1) manifest->timestamp_seconds = reader.field().as_int64();
+    if (reader.field().number == 2) manifest->timestamp_nanos = reader.field().as_int32();
   }
   return reader.ok();
 }
 
-bool ParseManifestField(const WireField& field, ManifestMessage* manifest) {
+/// The fields that only a writer wants; those that nobody knows are kept.
+bool ParseWriterField(const WireReader& reader, ManifestMessage* manifest) {
+  const WireField& field = reader.field();
+  switch (field.number) {
+    case 10:
+      manifest->writer_feature_flags = field.value;
+      return true;
+    case 11:
+      manifest->max_fragment_id = field.as_uint32();
+      return true;
+    case 12:
+      manifest->transaction_file = field.as_string();
+      return IsBytes(field);
+    case 14:
+      manifest->next_row_id = field.value;
+      return true;
+    case 16:
+      return IsBytes(field) && ParseMapEntry(field.bytes, &manifest->config);
+    case 19:
+      return IsBytes(field) && ParseMapEntry(field.bytes, &manifest->table_metadata);
+    case 21:
+      manifest->old_transaction_section = field.value;
+      return true;
+    case 23:
+      manifest->transaction_section = field.value;
+      return true;
+    default:
+      manifest->unread += reader.encoded();
+      return true;
+  }
+}
+
+bool ParseManifestField(const WireReader& reader, ManifestMessage* manifest) {
+  const WireField& field = reader.field();
   std::string file_format;
   switch (field.number) {
     case 1:
@@ -155,7 +155,7 @@ bool ParseManifestField(const WireField& field, ManifestMessage* manifest) {
       manifest->index_section = field.value;
       return true;
     case 7:
-      return IsBytes(field) && ParseTimestamp(field.bytes, &manifest->timestamp_seconds);
+      return IsBytes(field) && ParseTimestamp(field.bytes, manifest);
     case 9:
       manifest->reader_feature_flags = field.value;
       return true;
@@ -168,7 +168,7 @@ bool ParseManifestField(const WireField& field, ManifestMessage* manifest) {
       manifest->base_paths.emplace_back();
       return IsBytes(field) && ParseBasePath(field.bytes, &manifest->base_paths.back());
     default:
-      return true;
+      return ParseWriterField(reader, manifest);
   }
 }
 
@@ -186,7 +186,8 @@ bool ParseUuid(std::string_view bytes, std::string* uuid) {
   return ParseTwoTexts(bytes, uuid, &unused);
 }
 
-bool ParseIndexField(const WireField& field, IndexMetadataMessage* index) {
+bool ParseIndexField(const WireReader& reader, IndexMetadataMessage* index) {
+  const WireField& field = reader.field();
   switch (field.number) {
     case 1:
       return IsBytes(field) && ParseUuid(field.bytes, &index->uuid);
@@ -207,6 +208,9 @@ bool ParseIndexField(const WireField& field, IndexMetadataMessage* index) {
     case 7:
       index->index_version = field.as_int32();
       return true;
+    case 8:
+      index->created_at_ms = field.value;
+      return true;
     case 9:
       index->base_id = field.as_uint32();
       return true;
@@ -216,16 +220,9 @@ bool ParseIndexField(const WireField& field, IndexMetadataMessage* index) {
     case 11:
       return AppendVarints(field, &index->covering_fields);
     default:
+      index->unread += reader.encoded();
       return true;
   }
-}
-
-bool ParseIndexMetadata(std::string_view bytes, IndexMetadataMessage* index) {
-  WireReader reader(bytes);
-  while (reader.Next()) {
-    if (!ParseIndexField(reader.field(), index)) return false;
-  }
-  return reader.ok();
 }
 
 bool ParseOffsets(std::string_view bytes, EncodedU64ArrayMessage* array) {
@@ -285,10 +282,66 @@ bool ParseSegment(std::string_view bytes, U64SegmentMessage* segment) {
 
 }  // namespace
 
+bool ParseFragment(std::string_view bytes, DataFragmentMessage* fragment) {
+  WireReader reader(bytes);
+  bool good = true;
+  while (good && reader.Next()) {
+    const WireField& field = reader.field();
+    switch (field.number) {
+      case 1:
+        fragment->id = field.value;
+        break;
+      case 2:
+        fragment->files.emplace_back();
+        good = IsBytes(field) && ParseDataFile(field.bytes, &fragment->files.back());
+        break;
+      case 3:
+        fragment->deletion_file.emplace();
+        good = IsBytes(field) && ParseDeletionFile(field.bytes, &*fragment->deletion_file);
+        break;
+      case 4:
+        fragment->physical_rows = field.value;
+        break;
+      case 5:
+        good = IsBytes(field);
+        fragment->row_ids = field.as_string();
+        break;
+      case 7:
+        good = IsBytes(field);
+        fragment->last_updated_at = field.as_string();
+        break;
+      case 9:
+        good = IsBytes(field);
+        fragment->created_at = field.as_string();
+        break;
+      case 11:
+        fragment->has_overlays = true;
+        fragment->unread += reader.encoded();
+        break;
+      case 12:
+        fragment->row_ids_in_column = true;
+        fragment->unread += reader.encoded();
+        break;
+      default:
+        fragment->unread += reader.encoded();
+        break;
+    }
+  }
+  return good && reader.ok();
+}
+
+bool ParseIndexMetadata(std::string_view bytes, IndexMetadataMessage* index) {
+  WireReader reader(bytes);
+  while (reader.Next()) {
+    if (!ParseIndexField(reader, index)) return false;
+  }
+  return reader.ok();
+}
+
 bool ParseManifest(std::string_view bytes, ManifestMessage* manifest) {
   WireReader reader(bytes);
   while (reader.Next()) {
-    if (!ParseManifestField(reader.field(), manifest)) return false;
+    if (!ParseManifestField(reader, manifest)) return false;
   }
   return reader.ok();
 }

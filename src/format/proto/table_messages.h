@@ -1,6 +1,7 @@
 // The messages of a manifest (package lance.table) as plain structs. Parsing only gives bytes a
-// shape; format/table checks what the numbers mean. Messages that only a writer needs
-// (transactions) are not here. docs/format/table.md lists the field numbers.
+// shape; format/table checks what the numbers mean. A writer edits these structs and encodes them
+// again: what has no member stays, encoded, in `unread`. docs/format/table.md lists the field
+// numbers.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +23,7 @@ struct DataFileMessage {
   uint32_t minor_version = 0;
   uint64_t size_bytes = 0;  ///< 0 = not told
   std::optional<uint32_t> base_id;
+  std::string unread;
 };
 
 struct DeletionFileMessage {
@@ -30,6 +32,7 @@ struct DeletionFileMessage {
   uint64_t id = 0;
   uint64_t num_deleted_rows = 0;
   std::optional<uint32_t> base_id;
+  std::string unread;
 };
 
 struct DataFragmentMessage {
@@ -37,16 +40,22 @@ struct DataFragmentMessage {
   std::vector<DataFileMessage> files;
   std::optional<DeletionFileMessage> deletion_file;
   uint64_t physical_rows = 0;
-  std::optional<std::string> row_ids;  ///< an inline RowIdSequence
-  bool row_ids_in_column = false;
-  bool has_overlays = false;
+  std::optional<std::string> row_ids;          ///< an inline RowIdSequence
+  std::optional<std::string> last_updated_at;  ///< an inline RowDatasetVersionSequence
+  std::optional<std::string> created_at;       ///< the same
+  bool row_ids_in_column = false;              ///< told by `unread`
+  bool has_overlays = false;                   ///< told by `unread`
+  std::string unread;
 };
+/// Parses one DataFragment. False when the bytes are malformed.
+bool ParseFragment(std::string_view bytes, DataFragmentMessage* fragment);
 
 struct BasePathMessage {
   uint32_t id = 0;
   std::string name;
   bool is_dataset_root = false;
   std::string path;
+  std::string unread;
 };
 
 struct ManifestMessage {
@@ -56,11 +65,21 @@ struct ManifestMessage {
   std::map<std::string, std::string> schema_metadata;
   std::optional<uint64_t> index_section;
   int64_t timestamp_seconds = 0;
+  int32_t timestamp_nanos = 0;
   uint64_t reader_feature_flags = 0;
+  uint64_t writer_feature_flags = 0;
+  std::optional<uint32_t> max_fragment_id;  ///< the highest ever used
+  std::string transaction_file;             ///< below `_transactions`; "" = none
   std::string writer_library;
   std::string writer_version;
-  std::string data_format;  ///< file version, "" when the message is absent
+  std::string data_format;   ///< file version, "" when the message is absent
+  uint64_t next_row_id = 0;  ///< with stable row ids
+  std::map<std::string, std::string> config;
   std::vector<BasePathMessage> base_paths;
+  std::map<std::string, std::string> table_metadata;
+  std::optional<uint64_t> transaction_section;      ///< where the inline transaction stands
+  std::optional<uint64_t> old_transaction_section;  ///< where writers of old left it
+  std::string unread;
 };
 /// False when the bytes are malformed.
 bool ParseManifest(std::string_view bytes, ManifestMessage* manifest);
@@ -80,10 +99,14 @@ struct IndexMetadataMessage {
   std::string details_url;
   std::string details;
   std::optional<int32_t> index_version;
+  std::optional<uint64_t> created_at_ms;  ///< since the epoch
   std::optional<uint32_t> base_id;
   std::vector<IndexFileMessage> files;
   std::vector<int32_t> covering_fields;
+  std::string unread;
 };
+/// Parses one IndexMetadata. False when the bytes are malformed.
+bool ParseIndexMetadata(std::string_view bytes, IndexMetadataMessage* index);
 /// Parses an IndexSection. False when the bytes are malformed.
 bool ParseIndexSection(std::string_view bytes, std::vector<IndexMetadataMessage>* indexes);
 

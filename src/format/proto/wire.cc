@@ -31,6 +31,7 @@ bool WireReader::ReadVarint(uint64_t* value) {
 
 bool WireReader::Next() {
   if (!ok_ || position_ == end_) return false;
+  field_begin_ = position_;
   uint64_t tag = 0;
   if (!ReadVarint(&tag)) return false;
   if (tag >> 32 != 0 || tag >> 3 == 0) return Fail();

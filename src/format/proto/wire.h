@@ -55,6 +55,11 @@ class WireReader {
   bool Next();
 
   const WireField& field() const { return field_; }
+  /// The bytes of the field: tag, length and value. Who keeps them can write the field again
+  /// without knowing it.
+  std::string_view encoded() const {
+    return {field_begin_, static_cast<size_t>(position_ - field_begin_)};
+  }
   bool ok() const { return ok_; }
   /// Where the reader stands, in bytes from the start of the message.
   size_t position() const { return static_cast<size_t>(position_ - begin_); }
@@ -67,6 +72,7 @@ class WireReader {
   }
 
   const char* begin_;
+  const char* field_begin_ = begin_;
   const char* position_;
   const char* end_;
   WireField field_;

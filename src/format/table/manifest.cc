@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "format/table/feature_flags.h"
+#include "format/table/uuid.h"
 
 namespace kinjo::format {
 namespace {
@@ -117,8 +118,7 @@ arrow::Result<DeletionFile> MakeDeletionFile(const proto::DeletionFileMessage& m
   }
   DeletionFile file;
   file.type = static_cast<DeletionFileType>(message.file_type);
-  file.path = base::Concat(fragment.id, "-", message.read_version, "-", message.id,
-                           file.type == DeletionFileType::kBitmap ? ".bin" : ".arrow");
+  file.path = DeletionFileName(fragment.id, message);
   file.base_id = message.base_id;
   file.num_deleted_rows = message.num_deleted_rows;
   return file;
@@ -156,25 +156,14 @@ arrow::Result<Fragment> MakeFragment(proto::DataFragmentMessage message, bool st
   return fragment;
 }
 
-arrow::Result<std::string> UuidText(const std::string& bytes, const std::string& path) {
-  if (bytes.size() != 16) {
-    return base::Corrupt(path, 0, "an index entry has a UUID of ", bytes.size(), " bytes");
-  }
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (size_t i = 0; i < bytes.size(); ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) text.push_back('-');
-    const auto byte = static_cast<unsigned char>(bytes[i]);
-    text.push_back(kDigits[byte >> 4]);
-    text.push_back(kDigits[byte & 15]);
-  }
-  return text;
-}
-
 arrow::Result<IndexEntry> MakeIndexEntry(proto::IndexMetadataMessage message,
                                          const std::string& path) {
   IndexEntry entry;
-  ARROW_ASSIGN_OR_RAISE(entry.uuid, UuidText(message.uuid, path));
+  const std::optional<std::string> uuid = UuidText(message.uuid);
+  if (!uuid.has_value()) {
+    return base::Corrupt(path, 0, "an index entry has a UUID of ", message.uuid.size(), " bytes");
+  }
+  entry.uuid = *uuid;
   entry.name = std::move(message.name);
   entry.fields = std::move(message.fields);
   entry.dataset_version = message.dataset_version;
@@ -198,21 +187,22 @@ arrow::Result<IndexEntry> MakeIndexEntry(proto::IndexMetadataMessage message,
 }
 
 arrow::Status ReadIndexes(io::RandomReader* reader, uint64_t offset, uint64_t end,
-                          Manifest* manifest) {
+                          std::vector<proto::IndexMetadataMessage>* indexes) {
   ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<arrow::Buffer> bytes,
                         ReadSection(reader, offset, end, "index section"));
-  std::vector<proto::IndexMetadataMessage> messages;
-  if (!proto::ParseIndexSection(static_cast<std::string_view>(*bytes), &messages)) {
+  if (!proto::ParseIndexSection(static_cast<std::string_view>(*bytes), indexes)) {
     return base::Corrupt(reader->path(), offset, "malformed IndexSection message");
-  }
-  for (proto::IndexMetadataMessage& message : messages) {
-    ARROW_ASSIGN_OR_RAISE(IndexEntry entry, MakeIndexEntry(std::move(message), reader->path()));
-    manifest->indexes.push_back(std::move(entry));
   }
   return arrow::Status::OK();
 }
 
 }  // namespace
+
+std::string DeletionFileName(uint64_t fragment_id, const proto::DeletionFileMessage& file) {
+  const bool is_bitmap = file.file_type == static_cast<uint64_t>(DeletionFileType::kBitmap);
+  return base::Concat(fragment_id, "-", file.read_version, "-", file.id,
+                      is_bitmap ? ".bin" : ".arrow");
+}
 
 arrow::Result<Manifest> MakeManifest(proto::ManifestMessage message, const std::string& path) {
   ARROW_RETURN_NOT_OK(CheckReaderFlags(message.reader_feature_flags, path));
@@ -244,7 +234,7 @@ arrow::Result<Manifest> MakeManifest(proto::ManifestMessage message, const std::
   return manifest;
 }
 
-arrow::Result<Manifest> ReadManifest(io::RandomReader* reader) {
+arrow::Result<ManifestMessages> ReadManifestMessages(io::RandomReader* reader) {
   const std::string& path = reader->path();
   const uint64_t size = reader->size();
   if (size < kFooterBytes + 4) {
@@ -273,16 +263,48 @@ arrow::Result<Manifest> ReadManifest(io::RandomReader* reader) {
     return base::Corrupt(path, offset, "the manifest's length doesn't fit the file of ", size,
                          " bytes");
   }
-  proto::ManifestMessage message;
-  if (!proto::ParseManifest(static_cast<std::string_view>(*bytes), &message)) {
+  ManifestMessages messages;
+  messages.message_offset = offset;
+  if (!proto::ParseManifest(static_cast<std::string_view>(*bytes), &messages.manifest)) {
     return base::Corrupt(path, offset, "malformed Manifest message");
   }
-  const std::optional<uint64_t> index_section = message.index_section;
-  ARROW_ASSIGN_OR_RAISE(Manifest manifest, MakeManifest(std::move(message), path));
-  if (index_section.has_value()) {
-    ARROW_RETURN_NOT_OK(ReadIndexes(reader, *index_section, offset, &manifest));
+  if (messages.manifest.index_section.has_value()) {
+    // What this build can't read may hold an index section of another kind.
+    ARROW_RETURN_NOT_OK(CheckReaderFlags(messages.manifest.reader_feature_flags, path));
+    ARROW_RETURN_NOT_OK(
+        ReadIndexes(reader, *messages.manifest.index_section, offset, &messages.indexes));
+  }
+  return messages;
+}
+
+arrow::Result<Manifest> ReadManifest(io::RandomReader* reader) {
+  ARROW_ASSIGN_OR_RAISE(ManifestMessages messages, ReadManifestMessages(reader));
+  return MakeManifest(std::move(messages), reader->path());
+}
+
+arrow::Result<Manifest> MakeManifest(ManifestMessages messages, const std::string& path) {
+  ARROW_ASSIGN_OR_RAISE(Manifest manifest, MakeManifest(std::move(messages.manifest), path));
+  for (proto::IndexMetadataMessage& message : messages.indexes) {
+    ARROW_ASSIGN_OR_RAISE(IndexEntry entry, MakeIndexEntry(std::move(message), path));
+    manifest.indexes.push_back(std::move(entry));
   }
   return manifest;
+}
+
+std::optional<proto::TransactionMessage> ReadInlineTransaction(io::RandomReader* reader,
+                                                               const ManifestMessages& messages) {
+  const proto::ManifestMessage& manifest = messages.manifest;
+  const std::optional<uint64_t> offset = manifest.transaction_section.has_value()
+                                             ? manifest.transaction_section
+                                             : manifest.old_transaction_section;
+  if (!offset.has_value()) return std::nullopt;
+  const auto bytes = ReadSection(reader, *offset, messages.message_offset, "transaction");
+  proto::TransactionMessage transaction;
+  if (!bytes.ok() ||
+      !proto::ParseTransaction(static_cast<std::string_view>(**bytes), &transaction)) {
+    return std::nullopt;
+  }
+  return transaction;
 }
 
 }  // namespace kinjo::format

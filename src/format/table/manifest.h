@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "format/file/lance_file.h"
 #include "format/proto/table_messages.h"
+#include "format/proto/transaction_messages.h"
 #include "format/schema.h"
 #include "format/table/dead_rows.h"
 #include "format/table/roaring_bitmap.h"
@@ -41,6 +42,9 @@ struct Fragment {
   std::optional<DeletionFile> deletion_file;
   std::optional<RowIdSequence> row_ids;  ///< present when the table has stable row ids
 };
+
+/// The name of a fragment's deletion file, below `_deletions/`.
+std::string DeletionFileName(uint64_t fragment_id, const proto::DeletionFileMessage& file);
 
 /// Another root that files of this version lie in (branches and shallow clones).
 struct BasePath {
@@ -76,11 +80,26 @@ struct Manifest {
   bool tagged_fragment_reuse = false;  ///< addresses in indexes may be stale
 };
 
+/// A manifest file as its messages, unchecked but for their shape: what a writer edits.
+struct ManifestMessages {
+  proto::ManifestMessage manifest;
+  std::vector<proto::IndexMetadataMessage> indexes;
+  uint64_t message_offset = 0;  ///< of the manifest's message: sections lie before it
+};
+arrow::Result<ManifestMessages> ReadManifestMessages(io::RandomReader* reader);
+
+/// The transaction that a manifest file holds; nothing when it holds none, or none that can be
+/// understood.
+std::optional<proto::TransactionMessage> ReadInlineTransaction(io::RandomReader* reader,
+                                                               const ManifestMessages& messages);
+
 /// Reads and checks a manifest file. Files or features that this build doesn't read are
 /// `not_supported`.
 arrow::Result<Manifest> ReadManifest(io::RandomReader* reader);
 
 /// The same from the message itself; `path` is for errors. Leaves `indexes` empty.
 arrow::Result<Manifest> MakeManifest(proto::ManifestMessage message, const std::string& path);
+/// The same with the index entries.
+arrow::Result<Manifest> MakeManifest(ManifestMessages messages, const std::string& path);
 
 }  // namespace kinjo::format

@@ -49,4 +49,13 @@ bool RoaringBitmap::ForEachBlock(
   return true;
 }
 
+std::string EncodeRoaring(std::span<const uint32_t> values) {
+  roaring_bitmap_t* bitmap = roaring_bitmap_create();
+  roaring_bitmap_add_many(bitmap, values.size(), values.data());
+  std::string bytes(roaring_bitmap_portable_size_in_bytes(bitmap), '\0');
+  roaring_bitmap_portable_serialize(bitmap, bytes.data());
+  roaring_bitmap_free(bitmap);
+  return bytes;
+}
+
 }  // namespace kinjo::format

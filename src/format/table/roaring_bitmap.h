@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace kinjo::format {
@@ -28,5 +29,8 @@ class RoaringBitmap {
 
   std::shared_ptr<const Holder> holder_;
 };
+
+/// The portable form of a bitmap of these values, in any order.
+std::string EncodeRoaring(std::span<const uint32_t> values);
 
 }  // namespace kinjo::format

@@ -1,0 +1,36 @@
+// Compaction: small fragments become large ones, and deleted rows leave the files.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/cancel_token.h"
+#include "base/error.h"
+#include "base/progress.h"
+
+namespace kinjo::dataset {
+
+struct CompactOptions {
+  uint64_t target_rows = uint64_t{1} << 20;  ///< of a fragment
+  /// A fragment is rewritten alone, too, where more than this part of its rows is deleted.
+  double deleted_share_max = 0.1;
+  base::CancelToken cancel;
+  base::ProgressCallback progress;  ///< may be empty
+};
+
+struct CompactReport {
+  uint64_t version = 0;  ///< the newest one when there was nothing to do
+  uint64_t old_fragments = 0;
+  uint64_t new_fragments = 0;
+  uint64_t rows = 0;  ///< rewritten
+  uint64_t bytes = 0;
+};
+
+/// Rewrites neighbouring fragments below the target size, and those with many deleted rows; the
+/// order of the rows stays. Indexes keep their entries: the rewritten rows count as not indexed
+/// until the index is optimized, except where row ids are stable. A dataset whose last compaction
+/// put off the remapping of its indexes is `not_supported`. `conflict` when another writer changed
+/// one of the fragments meanwhile.
+arrow::Result<CompactReport> CompactDataset(const std::string& uri, const CompactOptions& options);
+
+}  // namespace kinjo::dataset
