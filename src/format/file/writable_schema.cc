@@ -31,8 +31,6 @@ arrow::Status CheckField(const Field& field, const std::string& path, FileVersio
     return Refuse(path, "its metadata asks for a packed struct");
   }
   switch (type->id()) {
-    case arrow::Type::DICTIONARY:
-      return Refuse(path, "columns of Arrow's dictionary type aren't written");
     case arrow::Type::STRUCT:
       if (field.children.empty()) return Refuse(path, "a struct without fields");
       break;
