@@ -94,6 +94,16 @@ TEST(ConflictRulesTest, EveryPair) {
   }
 }
 
+TEST(ConflictRulesTest, AnAppendBesideARequiredColumn) {
+  const Transaction append = Operations().at("append");
+  proto::MergeOperation merge;
+  merge.preserves_nullability = false;
+  EXPECT_EQ(JudgePair(append, Of(merge)).verdict, Verdict::kRetry);
+  proto::ProjectOperation project;
+  project.preserves_nullability = false;
+  EXPECT_EQ(JudgePair(append, Of(project)).verdict, Verdict::kRetry);
+}
+
 TEST(ConflictRulesTest, AnIndexThatDoesNotSayWhatItCoversCoversAll) {
   const Transaction index = Of(proto::CreateIndexOperation{{Index("a", {})}, {}});
   EXPECT_EQ(JudgePair(index, Rewrite(9)).verdict, Verdict::kRetry);

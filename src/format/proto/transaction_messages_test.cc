@@ -62,6 +62,14 @@ TEST(TransactionTest, EveryOperationThatIsWrittenComesBack) {
   EXPECT_EQ(AgainAs(RestoreOperation{5}).version, 5u);
   EXPECT_EQ(AgainAs(ReserveFragmentsOperation{6}).num_fragments, 6u);
   EXPECT_EQ(AgainAs(ProjectOperation{{field}}).fields[0].name, "x");
+  for (const bool preserves : {false, true}) {
+    ProjectOperation project;
+    project.preserves_nullability = preserves;
+    EXPECT_EQ(AgainAs(project).preserves_nullability, preserves);
+    MergeOperation merge;
+    merge.preserves_nullability = preserves;
+    EXPECT_EQ(AgainAs(merge).preserves_nullability, preserves);
+  }
 }
 
 TEST(TransactionTest, AnOperationThatIsNotKnownKeepsItsNumber) {
