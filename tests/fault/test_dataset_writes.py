@@ -1,6 +1,6 @@
-"""Each single call that a change to a dataset makes to the file system goes wrong once: the process
-dies in it, the disk is full from then on, or it fails. The dataset is then at its last version or at
-the next one, whole, and the same change succeeds when it is made again."""
+"""Each single call that a change to a dataset makes to the file system goes wrong once: the
+process dies in it, the disk is full from then on, or it fails. The dataset is then at its last
+version or at the next one, whole, and the same change succeeds when it is made again."""
 
 import signal
 

@@ -1,6 +1,6 @@
-"""Lance's table of conflicts: each pair of operations once with our commit made from a stale version
-and pylance's in between, and once the other way round. Whatever comes of a commit, the dataset stays
-sound and no row is lost."""
+"""Lance's table of conflicts: each pair of operations once with our commit made from a stale
+version and pylance's in between, and once the other way round. Whatever comes of a commit, the
+dataset stays sound and no row is lost."""
 
 import subprocess
 

@@ -1,5 +1,5 @@
-"""Datasets that we write, read by pylance: every value, version and tag; pylance changes them, and we
-change what pylance wrote."""
+"""Datasets that we write, read by pylance: every value, version and tag; pylance changes them, and
+we change what pylance wrote."""
 
 import datetime
 import decimal
@@ -176,19 +176,28 @@ def test_compact(write, rows, change, tmp_path, stable):
     assert lance.dataset(path).count_rows() == (449 if stable else 450) + 10
 
 
-def test_compact_under_an_index(write, rows, change, tmp_path):
+@pytest.mark.parametrize("stable", [False, True])
+def test_compact_under_an_index(write, rows, change, tmp_path, stable):
     path = tmp_path / "t.lance"
-    write(path, rows(0, 900), "--max-rows-per-file", 300)
+    flags = ["--stable-row-ids"] if stable else []
+    write(path, rows(0, 900), "--max-rows-per-file", 300, *flags)
     dataset = lance.dataset(path)
     dataset.create_index("vec", "IVF_FLAT", num_partitions=2)
     dataset.create_scalar_index("id", "BTREE")
     change("delete", path, "--where", "id < 10")
-    change("compact", path)
+    write(path, rows(900, 20), "--mode", "append")
+    write(path, rows(920, 20), "--mode", "append")
+    assert change("compact", path)["fragments"] == 2  # the indexed ones, and the others
     dataset = lance.dataset(path)
+    unindexed = dataset.stats.index_stats("vec_idx")["num_unindexed_rows"]
+    assert unindexed == (40 if stable else 930)
     query = rows(500, 1)["vec"].combine_chunks().flatten().to_numpy()
     near = {"column": "vec", "q": query, "k": 5, "nprobes": 2}
     brute = dataset.to_table(nearest=near | {"use_index": False})["id"].to_pylist()
     assert dataset.to_table(nearest=near)["id"].to_pylist() == brute
+    assert sorted(dataset.to_table(nearest=near | {"k": 1000})["id"].to_pylist()) == [
+        *range(10, 940)
+    ]
     assert dataset.to_table(filter="id = 77")["id"].to_pylist() == [77]
     dataset.optimize.optimize_indices()
     dataset = lance.dataset(path)
