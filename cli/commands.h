@@ -16,5 +16,12 @@ int RunIndexOptimize(const Flags& flags);
 int RunIndexDrop(const Flags& flags);
 int RunIndexRename(const Flags& flags);
 int RunIndexCheck(const Flags& flags);
+int RunImport(const Flags& flags);
+int RunDelete(const Flags& flags);
+int RunCompact(const Flags& flags);
+int RunColumns(const Flags& flags);
+int RunRestore(const Flags& flags);
+int RunTag(const Flags& flags);
+int RunCleanup(const Flags& flags);
 
 }  // namespace kinjo::cli

@@ -30,11 +30,20 @@ enum Command : unsigned {
   kAsks = kRunsJoin | kSearchDataset,
   kGivesRows = kJoin | kExplain | kSearchDataset,
   kRunsWhole = kJoin | kSearchDataset,
-  kEvery = kAsks | kInfo | kIndexes,
+  kImport = 1 << 8,
+  kDelete = 1 << 9,
+  kCompact = 1 << 10,
+  kColumns = 1 << 11,
+  kRestore = 1 << 12,
+  kTag = 1 << 13,
+  kCleanup = 1 << 14,
+  kChanges = kImport | kDelete | kCompact | kColumns | kRestore | kTag | kCleanup,
+  kEvery = kAsks | kInfo | kIndexes | kChanges,
 };
 
 /// Headings of the help, in its order.
 enum class Group {
+  kChange,
   kSides,
   kIndex,
   kTraining,
@@ -52,6 +61,7 @@ using Condition = std::optional<std::string>;
 using Integer = std::optional<int64_t>;
 using Decimal = std::optional<double>;
 using Bytes = std::optional<int64_t>;
+using Age = std::optional<int64_t>;  ///< seconds
 using Range = std::optional<std::pair<float, float>>;
 using List = std::optional<std::vector<std::string>>;
 using Column = std::optional<std::string>;  ///< "" where the flag is given without a value

@@ -16,6 +16,7 @@ struct Heading {
 };
 
 constexpr Heading kHeadings[] = {
+    {Group::kChange, "What to change"},
     {Group::kSides, "The two sides"},
     {Group::kIndex, "The index"},
     {Group::kTraining, "How it is built"},

@@ -18,7 +18,8 @@ const FlagRow* FlagOf(std::string_view option) {
   if (option == "right_tag") option = "right_version";
   if (option == "memory_limit_bytes") option = "memory_limit";
   for (const FlagRow& row : FlagTable()) {
-    if (row.option == option && row.names[0] == '-' && (row.commands & (kAsks | kIndexes)) != 0) {
+    const bool offered = (row.commands & (kAsks | kIndexes | kChanges)) != 0;
+    if (row.option == option && row.names[0] == '-' && offered) {
       return &row;
     }
   }
