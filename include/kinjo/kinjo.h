@@ -167,7 +167,8 @@ typedef struct kinjo_table kinjo_table;
 
 typedef struct kinjo_table_options {
   size_t struct_size;
-  const char* format; /* NULL or "": by the name's ending; parquet, arrow, csv, jsonl, npy, lance */
+  const char* format; /* NULL or "": by the name's ending; parquet, arrow, csv, jsonl, npy, fvecs,
+                         bvecs, ivecs, lance */
   int64_t version;    /* of a Lance dataset; KINJO_UNSET: the latest */
   int64_t batch_rows; /* rows read at a time; KINJO_UNSET: the library's choice */
 } kinjo_table_options;
@@ -444,6 +445,107 @@ KINJO_EXPORT bool kinjo_join_write_parts(kinjo_join* join, const char* folder,
                                          const kinjo_parts_options* parts_options,
                                          const kinjo_run_options* run_options,
                                          kinjo_parts_info* info, kinjo_error** error);
+
+/* ---- Writing Lance datasets ----------------------------------------------------------------- */
+
+/* Every call below commits at most one new version, which is there whole or not at all: after an
+ * error, a cancel or a crash the dataset is at the version it was at. A commit of another writer
+ * that doesn't go with the change is `conflict`. docs/writing.md tells more. Local paths only. */
+
+typedef struct kinjo_write_options {
+  size_t struct_size;
+  const char* mode;           /* "create" (also NULL), "append" or "overwrite" */
+  const char* data_version;   /* file version of the data files, "2.2", "2.1" or "2.0"; NULL: the
+                                 dataset's own, else "2.2" */
+  const char* vector_column;  /* a column of lists that all have one length: it becomes a column of
+                                 vectors; NULL: none */
+  int64_t max_rows_per_file;  /* KINJO_UNSET: 1,048,576 */
+  int64_t max_bytes_per_file; /* KINJO_UNSET: 90 GiB */
+  bool stable_row_ids;        /* row ids that a compaction doesn't change; of a new dataset */
+  int64_t memory_limit_bytes; /* KINJO_UNSET: half of what this process may use */
+} kinjo_write_options;
+
+KINJO_EXPORT void kinjo_write_options_init(kinjo_write_options* options, size_t struct_size);
+/* Judges the options alone, before any file is opened. kinjo_dataset_write does this too. */
+KINJO_EXPORT bool kinjo_write_options_check(const kinjo_write_options* options,
+                                            kinjo_error** error);
+
+/* What a change did; each call says what it fills. */
+typedef struct kinjo_write_report {
+  size_t struct_size; /* set by the caller; only that much is filled */
+  uint64_t version;   /* of the dataset now */
+  uint64_t rows;
+  uint64_t fragments; /* new ones */
+  uint64_t bytes;
+  uint64_t old_fragments;
+  uint64_t versions;
+  uint64_t files;
+} kinjo_write_report;
+
+/* Writes the rows of a table as a dataset, or to the one that is there: rows, fragments and bytes
+ * written. `rows` is read once. Progress counts its rows. In all calls `run_options` and `report`
+ * may be NULL. */
+KINJO_EXPORT bool kinjo_dataset_write(const char* uri, kinjo_table* rows,
+                                      const kinjo_write_options* options,
+                                      const kinjo_run_options* run_options,
+                                      kinjo_write_report* report, kinjo_error** error);
+/* Deletes the rows for which the SQL predicate `where` is true: rows deleted. Without such a row no
+ * version is committed. Other writers' commits that come first are taken into account. */
+KINJO_EXPORT bool kinjo_dataset_delete(const char* uri, const char* where,
+                                       const kinjo_run_options* run_options,
+                                       kinjo_write_report* report, kinjo_error** error);
+/* Adds columns: row i of `columns` goes to the i-th row of a scan. Rows and bytes written. */
+KINJO_EXPORT bool kinjo_dataset_add_columns(const char* uri, kinjo_table* columns,
+                                            const kinjo_run_options* run_options,
+                                            kinjo_write_report* report, kinjo_error** error);
+/* Drops top-level columns and the indexes on them. No file is rewritten. */
+KINJO_EXPORT bool kinjo_dataset_drop_columns(const char* uri, const char* const* names,
+                                             size_t num_names, kinjo_write_report* report,
+                                             kinjo_error** error);
+/* Renames the column with the dotted path `column`; `name` is its own new name, without a path. */
+KINJO_EXPORT bool kinjo_dataset_rename_column(const char* uri, const char* column, const char* name,
+                                              kinjo_write_report* report, kinjo_error** error);
+
+typedef struct kinjo_compact_options {
+  size_t struct_size;
+  int64_t target_rows;      /* rows of a fragment; KINJO_UNSET: 1,048,576 */
+  double deleted_share_max; /* a fragment with a larger share of deleted rows is rewritten in any
+                               case; NaN: 0.1 */
+} kinjo_compact_options;
+
+KINJO_EXPORT void kinjo_compact_options_init(kinjo_compact_options* options, size_t struct_size);
+/* Makes large fragments of small ones, without their deleted rows: fragments, old_fragments, rows
+ * and bytes. Rewritten rows count as not indexed until the index is optimized, unless row ids are
+ * stable. Where there is nothing to do, no version is committed. `options` may be NULL. */
+KINJO_EXPORT bool kinjo_dataset_compact(const char* uri, const kinjo_compact_options* options,
+                                        const kinjo_run_options* run_options,
+                                        kinjo_write_report* report, kinjo_error** error);
+
+/* Makes an earlier version (its number, or a tag instead of KINJO_UNSET) the newest again. */
+KINJO_EXPORT bool kinjo_dataset_restore(const char* uri, int64_t version, const char* tag,
+                                        kinjo_write_report* report, kinjo_error** error);
+
+/* Tags. `version` KINJO_UNSET: the newest. No version is committed. */
+KINJO_EXPORT bool kinjo_dataset_create_tag(const char* uri, const char* tag, int64_t version,
+                                           kinjo_error** error);
+KINJO_EXPORT bool kinjo_dataset_update_tag(const char* uri, const char* tag, int64_t version,
+                                           kinjo_error** error);
+KINJO_EXPORT bool kinjo_dataset_delete_tag(const char* uri, const char* tag, kinjo_error** error);
+
+typedef struct kinjo_cleanup_options {
+  size_t struct_size;
+  int64_t older_than_s;         /* versions younger than this stay; KINJO_UNSET: 14 days */
+  int64_t keep_versions;        /* so many of the newest stay whatever their age; KINJO_UNSET: 1 */
+  int64_t orphans_older_than_s; /* files that no version names go from this age on, since younger
+                                   ones may be a writer's at work; KINJO_UNSET: 7 days */
+} kinjo_cleanup_options;
+
+KINJO_EXPORT void kinjo_cleanup_options_init(kinjo_cleanup_options* options, size_t struct_size);
+/* Removes old versions and the files that only they name: versions, files and bytes removed. The
+ * newest version and those with a tag stay. `options` may be NULL. */
+KINJO_EXPORT bool kinjo_dataset_cleanup(const char* uri, const kinjo_cleanup_options* options,
+                                        const kinjo_run_options* run_options,
+                                        kinjo_write_report* report, kinjo_error** error);
 
 #ifdef __cplusplus
 }

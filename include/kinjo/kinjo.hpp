@@ -385,6 +385,24 @@ struct RunOptions {
   const ProgressFunction* progress = nullptr;
 };
 
+namespace detail {
+
+// Borrows from `options`.
+inline kinjo_run_options RawRun(const RunOptions& options) {
+  kinjo_run_options raw;
+  kinjo_run_options_init(&raw, sizeof(raw));
+  if (options.cancel != nullptr) raw.cancel = options.cancel->get();
+  if (options.progress != nullptr && *options.progress) {
+    raw.progress = [](void* context, const kinjo_progress* progress) {
+      (*static_cast<const ProgressFunction*>(context))(*progress);
+    };
+    raw.progress_context = const_cast<ProgressFunction*>(options.progress);
+  }
+  return raw;
+}
+
+}  // namespace detail
+
 struct SinkOptions {
   std::string format;  ///< "": by the path's ending
   std::string compression;
@@ -587,18 +605,7 @@ class Join {
     return raw;
   }
 
-  static kinjo_run_options Raw(const RunOptions& options) {
-    kinjo_run_options raw;
-    kinjo_run_options_init(&raw, sizeof(raw));
-    if (options.cancel != nullptr) raw.cancel = options.cancel->get();
-    if (options.progress != nullptr && *options.progress) {
-      raw.progress = [](void* context, const kinjo_progress* progress) {
-        (*static_cast<const ProgressFunction*>(context))(*progress);
-      };
-      raw.progress_context = const_cast<ProgressFunction*>(options.progress);
-    }
-    return raw;
-  }
+  static kinjo_run_options Raw(const RunOptions& options) { return detail::RawRun(options); }
 
   // Calls `call` with the C form of the options, which borrows from `options` and from here.
   template <typename T, typename Call>
@@ -651,6 +658,149 @@ class Join {
   }
 
   std::unique_ptr<kinjo_join, detail::Free<kinjo_join_free>> handle_;
+};
+
+/// kinjo_write_options with C++ types.
+struct WriteOptions {
+  std::string mode = "create";
+  std::string data_version;   ///< "": the dataset's own, else "2.2"
+  std::string vector_column;  ///< "": none
+  std::optional<int64_t> max_rows_per_file;
+  std::optional<int64_t> max_bytes_per_file;
+  bool stable_row_ids = false;
+  std::optional<int64_t> memory_limit_bytes;
+};
+
+struct CompactOptions {
+  std::optional<int64_t> target_rows;
+  std::optional<double> deleted_share_max;
+};
+
+struct CleanupOptions {
+  std::optional<int64_t> older_than_s;
+  std::optional<int64_t> keep_versions;
+  std::optional<int64_t> orphans_older_than_s;
+};
+
+/// Changes to the dataset at a place, one committed version each; kinjo.h tells what they fill in.
+class DatasetWriter {
+ public:
+  explicit DatasetWriter(std::string uri) : uri_(std::move(uri)) {}
+
+  /// Judges the options alone.
+  static Result<void> Check(const WriteOptions& options) {
+    const kinjo_write_options raw = Raw(options);
+    kinjo_error* error = nullptr;
+    if (!kinjo_write_options_check(&raw, &error)) return Error::Take(error);
+    return {};
+  }
+  Result<kinjo_write_report> Write(const Table& rows, const WriteOptions& options = {},
+                                   const RunOptions& run = {}) const {
+    const kinjo_write_options raw = Raw(options);
+    const kinjo_run_options raw_run = detail::RawRun(run);
+    return Reported([&](kinjo_write_report* report, kinjo_error** error) {
+      return kinjo_dataset_write(uri_.c_str(), rows.get(), &raw, &raw_run, report, error);
+    });
+  }
+  Result<kinjo_write_report> Delete(const std::string& where, const RunOptions& run = {}) const {
+    const kinjo_run_options raw_run = detail::RawRun(run);
+    return Reported([&](kinjo_write_report* report, kinjo_error** error) {
+      return kinjo_dataset_delete(uri_.c_str(), where.c_str(), &raw_run, report, error);
+    });
+  }
+  Result<kinjo_write_report> AddColumns(const Table& columns, const RunOptions& run = {}) const {
+    const kinjo_run_options raw_run = detail::RawRun(run);
+    return Reported([&](kinjo_write_report* report, kinjo_error** error) {
+      return kinjo_dataset_add_columns(uri_.c_str(), columns.get(), &raw_run, report, error);
+    });
+  }
+  Result<kinjo_write_report> DropColumns(const std::vector<std::string>& names) const {
+    std::vector<const char*> pointers;
+    for (const std::string& name : names) pointers.push_back(name.c_str());
+    return Reported([&](kinjo_write_report* report, kinjo_error** error) {
+      return kinjo_dataset_drop_columns(uri_.c_str(), pointers.data(), names.size(), report, error);
+    });
+  }
+  Result<kinjo_write_report> RenameColumn(const std::string& column,
+                                          const std::string& name) const {
+    return Reported([&](kinjo_write_report* report, kinjo_error** error) {
+      return kinjo_dataset_rename_column(uri_.c_str(), column.c_str(), name.c_str(), report, error);
+    });
+  }
+  Result<kinjo_write_report> Compact(const CompactOptions& options = {},
+                                     const RunOptions& run = {}) const {
+    kinjo_compact_options raw;
+    kinjo_compact_options_init(&raw, sizeof(raw));
+    raw.target_rows = detail::OrUnset(options.target_rows);
+    if (options.deleted_share_max) raw.deleted_share_max = *options.deleted_share_max;
+    const kinjo_run_options raw_run = detail::RawRun(run);
+    return Reported([&](kinjo_write_report* report, kinjo_error** error) {
+      return kinjo_dataset_compact(uri_.c_str(), &raw, &raw_run, report, error);
+    });
+  }
+  Result<kinjo_write_report> Restore(std::optional<int64_t> version,
+                                     const std::string& tag = "") const {
+    return Reported([&](kinjo_write_report* report, kinjo_error** error) {
+      return kinjo_dataset_restore(uri_.c_str(), detail::OrUnset(version), detail::OrNull(tag),
+                                   report, error);
+    });
+  }
+  Result<void> CreateTag(const std::string& tag, std::optional<int64_t> version = {}) const {
+    kinjo_error* error = nullptr;
+    if (!kinjo_dataset_create_tag(uri_.c_str(), tag.c_str(), detail::OrUnset(version), &error)) {
+      return Error::Take(error);
+    }
+    return {};
+  }
+  Result<void> UpdateTag(const std::string& tag, std::optional<int64_t> version = {}) const {
+    kinjo_error* error = nullptr;
+    if (!kinjo_dataset_update_tag(uri_.c_str(), tag.c_str(), detail::OrUnset(version), &error)) {
+      return Error::Take(error);
+    }
+    return {};
+  }
+  Result<void> DeleteTag(const std::string& tag) const {
+    kinjo_error* error = nullptr;
+    if (!kinjo_dataset_delete_tag(uri_.c_str(), tag.c_str(), &error)) return Error::Take(error);
+    return {};
+  }
+  Result<kinjo_write_report> CleanUp(const CleanupOptions& options = {},
+                                     const RunOptions& run = {}) const {
+    kinjo_cleanup_options raw;
+    kinjo_cleanup_options_init(&raw, sizeof(raw));
+    raw.older_than_s = detail::OrUnset(options.older_than_s);
+    raw.keep_versions = detail::OrUnset(options.keep_versions);
+    raw.orphans_older_than_s = detail::OrUnset(options.orphans_older_than_s);
+    const kinjo_run_options raw_run = detail::RawRun(run);
+    return Reported([&](kinjo_write_report* report, kinjo_error** error) {
+      return kinjo_dataset_cleanup(uri_.c_str(), &raw, &raw_run, report, error);
+    });
+  }
+
+ private:
+  template <typename Call>
+  static Result<kinjo_write_report> Reported(const Call& call) {
+    return detail::Filled<kinjo_write_report>([&](auto* report, kinjo_error** error) {
+      report->struct_size = sizeof(*report);
+      return call(report, error);
+    });
+  }
+
+  // Borrows from `options`.
+  static kinjo_write_options Raw(const WriteOptions& options) {
+    kinjo_write_options raw;
+    kinjo_write_options_init(&raw, sizeof(raw));
+    raw.mode = options.mode.c_str();
+    raw.data_version = detail::OrNull(options.data_version);
+    raw.vector_column = detail::OrNull(options.vector_column);
+    raw.max_rows_per_file = detail::OrUnset(options.max_rows_per_file);
+    raw.max_bytes_per_file = detail::OrUnset(options.max_bytes_per_file);
+    raw.stable_row_ids = options.stable_row_ids;
+    raw.memory_limit_bytes = detail::OrUnset(options.memory_limit_bytes);
+    return raw;
+  }
+
+  std::string uri_;
 };
 
 }  // namespace kinjo

@@ -143,6 +143,10 @@ class Rewriter {
 
 arrow::Result<CompactReport> CompactDataset(const std::string& uri, const CompactOptions& options) {
   if (options.target_rows == 0) return base::Invalid("target_rows is 0; it must be at least 1");
+  if (!(options.deleted_share_max >= 0 && options.deleted_share_max <= 1)) {
+    return base::Invalid("deleted_share_max is ", options.deleted_share_max,
+                         "; it must be from 0 to 1");
+  }
   ARROW_ASSIGN_OR_RAISE(const io::Location root, io::ResolveUri(uri));
   ARROW_ASSIGN_OR_RAISE(const TableVersion latest, ReadTableVersion(root));
   ARROW_RETURN_NOT_OK(

@@ -61,6 +61,7 @@ arrow::Status FragmentWriter::BeginFile() {
   ARROW_ASSIGN_OR_RAISE(stream_, io::CreateFile(place));
   format::FileWriteOptions options;
   options.version = version_;
+  options.page_bytes = limits_.page_bytes;
   options.path = place.uri;
   ARROW_ASSIGN_OR_RAISE(file_, format::FileWriter::Make(stream_, schema_, options));
   file_rows_ = 0;

@@ -19,6 +19,7 @@ namespace kinjo::dataset {
 struct FragmentLimits {
   uint64_t max_rows = uint64_t{1} << 20;  ///< rows of a file
   uint64_t max_bytes = uint64_t{90} << 30;
+  uint64_t page_bytes = uint64_t{8} << 20;  ///< of a column that wait in memory
 };
 
 /// Writes the fields of a schema. One thread. Files of a writer that is dropped before Finish() are

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <iterator>
 #include <limits>
 #include <set>
 #include <unordered_map>
@@ -204,24 +203,16 @@ class NextVersion {
     return arrow::Status::OK();
   }
 
-  /// Puts the new fragments of a group where the first of the old ones was.
+  /// Takes the old fragments of a group out and puts the new ones at the end: Lance wants ids to
+  /// rise.
   arrow::Status ReplaceGroup(const proto::RewriteOperation::Group& group) {
     std::set<uint64_t> old_ids;
     for (const auto& fragment : group.old_fragments) old_ids.insert(fragment.id);
-    Fragments made;
-    for (const auto& fragment : group.new_fragments) ARROW_RETURN_NOT_OK(AddNew(fragment, &made));
     Fragments& fragments = messages_.manifest.fragments;
-    Fragments kept;
-    kept.reserve(fragments.size() + made.size());
-    bool placed = false;
-    for (proto::DataFragmentMessage& fragment : fragments) {
-      if (!old_ids.contains(fragment.id)) {
-        kept.push_back(std::move(fragment));
-      } else if (!std::exchange(placed, true)) {
-        std::move(made.begin(), made.end(), std::back_inserter(kept));
-      }
+    std::erase_if(fragments, [&](const auto& fragment) { return old_ids.contains(fragment.id); });
+    for (const proto::DataFragmentMessage& fragment : group.new_fragments) {
+      ARROW_RETURN_NOT_OK(AddNew(fragment, &fragments));
     }
-    fragments = std::move(kept);
     return arrow::Status::OK();
   }
 

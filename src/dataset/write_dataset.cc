@@ -20,6 +20,7 @@ namespace {
 namespace proto = format::proto;
 
 constexpr const char* kDefaultDataVersion = "2.2";
+constexpr uint64_t kSmallestPageBytes = uint64_t{64} << 10;
 
 /// Refuses a folder that holds something else: a dataset's own folders, left by a write that didn't
 /// get to its end, are fine.
@@ -84,8 +85,10 @@ class DatasetWrite {
   }
 
   arrow::Result<WriteReport> Run(arrow::RecordBatchReader* rows) {
-    ARROW_ASSIGN_OR_RAISE(const auto writer, FragmentWriter::Make(root_, alignment_.schema(),
-                                                                  data_version_, options_.limits));
+    FragmentLimits limits = options_.limits;
+    ARROW_ASSIGN_OR_RAISE(limits.page_bytes, ChoosePageBytes());
+    ARROW_ASSIGN_OR_RAISE(const auto writer,
+                          FragmentWriter::Make(root_, alignment_.schema(), data_version_, limits));
     RowProgress progress(options_.progress, options_.total_rows);
     while (true) {
       ARROW_RETURN_NOT_OK(options_.cancel.Check());
@@ -116,6 +119,21 @@ class DatasetWrite {
     if (!appends_ || data_version_ == own) return arrow::Status::OK();
     return base::Invalid("data_version is '", data_version_, "', but ", root_.uri, " has files of ",
                          own, ": an append writes the dataset's own version");
+  }
+
+  /// Pages of all columns wait in memory, and one is encoded: half of the limit is for them, the
+  /// rest for what reading the source takes.
+  arrow::Result<uint64_t> ChoosePageBytes() {
+    const uint64_t wanted = options_.limits.page_bytes;
+    if (options_.memory_limit_bytes == 0) return wanted;
+    const uint64_t columns = format::Flatten(alignment_.schema().fields).size() + 1;
+    const uint64_t fits = static_cast<uint64_t>(options_.memory_limit_bytes) / 2 / columns;
+    if (fits >= kSmallestPageBytes) return std::min(wanted, fits);
+    return base::MakeError(
+        base::ErrorCode::kCapacity,
+        base::Concat("memory_limit_bytes = ", options_.memory_limit_bytes, " is too small for the ",
+                     columns - 1, " columns of these rows: the least is ",
+                     2 * columns * kSmallestPageBytes));
   }
 
   arrow::Result<uint64_t> CommitFragments(std::vector<proto::DataFragmentMessage> fragments) {
@@ -153,11 +171,20 @@ arrow::Result<WriteMode> ParseWriteMode(const std::string& word) {
   return base::Invalid("mode is '", word, "'; it must be create, append or overwrite");
 }
 
-arrow::Result<WriteReport> WriteDataset(const std::string& uri, arrow::RecordBatchReader* rows,
-                                        const WriteOptions& options) {
+arrow::Status CheckWriteOptions(const WriteOptions& options) {
   if (options.limits.max_rows == 0) {
     return base::Invalid("max_rows_per_file is 0; it must be at least 1");
   }
+  const std::string& version = options.data_version;
+  if (version.empty() || version == "2.2" || version == "2.1" || version == "2.0") {
+    return arrow::Status::OK();
+  }
+  return base::Invalid("data_version is '", version, "'; it must be 2.2, 2.1 or 2.0");
+}
+
+arrow::Result<WriteReport> WriteDataset(const std::string& uri, arrow::RecordBatchReader* rows,
+                                        const WriteOptions& options) {
+  ARROW_RETURN_NOT_OK(CheckWriteOptions(options));
   ARROW_ASSIGN_OR_RAISE(io::Location root, io::ResolveUri(uri));
   DatasetWrite write(std::move(root), options);
   ARROW_RETURN_NOT_OK(write.Prepare(*rows->schema()));

@@ -29,10 +29,15 @@ struct WriteOptions {
   std::string data_version;
   FragmentLimits limits;
   bool stable_row_ids = false;  ///< of a dataset that is made now
-  int64_t total_rows = -1;      ///< for the progress; -1 = not known
+  /// Pages are made small enough that those of all columns fit; 0 = no limit.
+  int64_t memory_limit_bytes = 0;
+  int64_t total_rows = -1;  ///< for the progress; -1 = not known
   base::CancelToken cancel;
   base::ProgressCallback progress;  ///< may be empty
 };
+
+/// Judges what can be judged without a dataset. WriteDataset does this too.
+arrow::Status CheckWriteOptions(const WriteOptions& options);
 
 /// What was written.
 struct WriteReport {
@@ -44,7 +49,8 @@ struct WriteReport {
 
 /// Writes all rows of `rows` and commits them as one new version of the dataset at `uri`; nobody
 /// sees any of them before. After an error the dataset is as it was (without one, there is none),
-/// and the files that were written are gone. Memory: a page of each column, and a batch.
+/// and the files that were written are gone. Memory: a page of each column, and a batch; where the
+/// smallest pages don't fit into the limit, `capacity`.
 ///
 /// An appended column may have another type where every value fits; a nullable column may be
 /// missing. A folder that holds other things than a dataset is `invalid`.
