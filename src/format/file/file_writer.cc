@@ -19,6 +19,7 @@ namespace {
 
 // Page buffers and global buffers begin at multiples of this; Lance refuses others.
 constexpr uint64_t kAlignment = 64;
+constexpr uint64_t kMostPageBytes = uint64_t{1} << 30;
 constexpr char kFiller = 'H';
 
 bool IsKnown(FileVersion version) { return version.major == 2 && version.minor <= 2; }
@@ -44,7 +45,7 @@ class OpenFileWriter final : public FileWriter, private file::PageSink {
       : out_(std::move(out)), schema_(std::move(schema)), options_(std::move(options)) {
     context_.path = options_.path;
     context_.version = options_.version;
-    context_.page_bytes = std::max<uint64_t>(1, options_.page_bytes);
+    context_.page_bytes = std::clamp<uint64_t>(options_.page_bytes, 1, kMostPageBytes);
     context_.columns = file::NumberColumns(schema_, options_.version);
   }
 
@@ -80,6 +81,7 @@ class OpenFileWriter final : public FileWriter, private file::PageSink {
     usable_ = status.ok();
     return status;
   }
+  arrow::Status MakeRoom(const arrow::ArrayData& rows, file::FieldWriter* field);
   arrow::Status WriteBatch(const arrow::RecordBatch& batch);
   arrow::Status AddPage(uint32_t column, const std::vector<std::shared_ptr<arrow::Buffer>>& buffers,
                         proto::Encoding encoding, uint64_t num_rows, uint64_t first_row) override;
@@ -125,6 +127,14 @@ arrow::Status OpenFileWriter::Init() {
   return arrow::Status::OK();
 }
 
+// What is gathered has offsets of 32 bits in some columns: rows that are huge by themselves, and so
+// exceed their share of a page, come to an empty one.
+arrow::Status OpenFileWriter::MakeRoom(const arrow::ArrayData& rows, file::FieldWriter* field) {
+  const auto bytes = arrow::util::ReferencedBufferSize(rows).ValueOr(0);
+  const uint64_t together = static_cast<uint64_t>(bytes) + field->pending_bytes();
+  return together > INT32_MAX ? field->Flush(this) : arrow::Status::OK();
+}
+
 arrow::Status OpenFileWriter::WriteBatch(const arrow::RecordBatch& batch) {
   if (batch.num_columns() != static_cast<int>(fields_.size())) {
     return base::MakeError(base::ErrorCode::kInvalid,
@@ -139,6 +149,7 @@ arrow::Status OpenFileWriter::WriteBatch(const arrow::RecordBatch& batch) {
     const int64_t step = PieceRows(*array, context_.page_bytes);
     for (int64_t begin = 0; begin < array->length; begin += step) {
       const int64_t count = std::min(step, array->length - begin);
+      ARROW_RETURN_NOT_OK(MakeRoom(*array->Slice(begin, count), fields_[i].get()));
       ARROW_RETURN_NOT_OK(fields_[i]->Add(*array, begin, count, this));
     }
   }

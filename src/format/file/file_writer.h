@@ -18,8 +18,8 @@ namespace kinjo::format {
 
 struct FileWriteOptions {
   FileVersion version = {2, 2};  ///< 2.0, 2.1 or 2.2
-  /// A page is written once a column has gathered this many bytes; one never has many more, unless
-  /// a single row does.
+  /// A page is written once a column has gathered this many bytes (1 GiB at most); one never has
+  /// many more, unless a few rows do.
   uint64_t page_bytes = uint64_t{8} << 20;
   std::string path;  ///< the file's name in messages
 };

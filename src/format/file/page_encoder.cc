@@ -38,6 +38,14 @@ arrow::Result<EncodedPage> EncodePage(const PageContent& page, const WriteChoice
   if (WantsMiniBlock(page, choices)) {
     ARROW_ASSIGN_OR_RAISE(auto mini_block, EncodeMiniBlock(page, choices));
     if (mini_block) return std::move(*mini_block);
+    const bool only_mini_block =
+        choices.dictionary_index_bits != 0 ||
+        (page.leaf->type.bits_per_value > 1 && page.leaf->type.bits_per_value % 8 != 0);
+    if (only_mini_block) {
+      return base::NotSupported("values of type ", page.leaf->type.type->ToString(),
+                                " with so many empty lists between them, or so wide, have no "
+                                "encoding in Lance's data files");
+    }
   }
   return EncodeFullZip(page, choices);
 }
