@@ -170,10 +170,11 @@ void MoveEmptyLast(int64_t dim, KMeansResult* result) {
     sorted.centroids.insert(sorted.centroids.end(), from, from + dim);
     sorted.sizes.push_back(result->sizes[c]);
   }
-  const auto copied = static_cast<int64_t>(sorted.centroids.size());
+  const size_t filled = sorted.centroids.size();
   sorted.centroids.resize(result->centroids.size());
-  std::copy(sorted.centroids.begin(), sorted.centroids.end() - copied,
-            sorted.centroids.begin() + copied);
+  for (size_t i = filled; i < sorted.centroids.size(); ++i) {
+    sorted.centroids[i] = sorted.centroids[i - filled];
+  }
   sorted.sizes.resize(result->sizes.size(), 0);
   result->centroids = std::move(sorted.centroids);
   result->sizes = std::move(sorted.sizes);

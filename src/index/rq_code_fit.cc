@@ -9,12 +9,14 @@ namespace kinjo::index {
 namespace {
 
 constexpr int kLanes = 16;  // sums in as many lanes, so that the loops run in vectors
-constexpr int kCoarseSteps = 24;
+constexpr int kCoarseSteps = 28;
 constexpr int kFineSteps = 6;  // to either side of the best coarse one
 // What is added before rounding down, so that an element on an edge reaches it.
 constexpr float kEdge = 1e-5f;
-// Where the best size of a step is sought: from this part of the largest on, by ex_bits - 1.
-constexpr double kSearchFrom[8] = {0.15, 0.20, 0.52, 0.59, 0.71, 0.75, 0.77, 0.81};
+// Where the best size of a step is sought: so that the largest element reaches this part of the
+// last step, up to so many steps beyond it. (Lance searches the upper part of that, and misses the
+// best for 3 bits.)
+constexpr double kSearchFrom = 0.75;
 constexpr double kSearchBeyond = 10;
 
 // The cosine of the angle between the magnitudes and their code at `scale` steps a unit.
@@ -59,7 +61,7 @@ void FitRqCode(const float* magnitudes, int64_t dim, int ex_bits, uint8_t* codes
   }
   const double most = (1 << ex_bits) - 1;
   const double to = (most + kSearchBeyond) / largest;
-  const double from = to * kSearchFrom[ex_bits - 1];
+  const double from = kSearchFrom * most / largest;
   const double step = (to - from) / kCoarseSteps;
   double best = from;
   double best_cosine = -1;

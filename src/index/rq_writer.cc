@@ -159,6 +159,8 @@ int64_t RqWriter<T>::Write(const T* rows, const uint32_t* partitions, int64_t co
     for (int64_t j = 0; j < dim; ++j) {
       residual[j] = static_cast<double>(rows[i * dim + j]) - centroid[j];
     }
+    // A float16 index keeps residuals in float16, as Lance does.
+    RoundToElements(basis_.type, residual.data(), dim);
     rotation_.Apply(residual.data(), rotated.data());
     WriteRow(rotated.data(), rotated_.data() + partitions[i] * dim, out + i * out_stride);
   }
