@@ -22,7 +22,7 @@ struct KMeansOptions {
   Nearness nearness = Nearness::kL2;
   int max_iterations = 50;  ///< passes over all rows, at most; at least 1
   /// Settled once a pass lowers the cost by less than this part of it.
-  double tolerance = 5e-4;
+  double tolerance = 2e-3;
   uint64_t seed = 0;
 };
 

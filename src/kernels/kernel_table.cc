@@ -8,6 +8,7 @@
 #include "hwy/highway.h"
 #include "kernels/block_scan-inl.h"
 #include "kernels/canonical_distance-inl.h"
+#include "kernels/code_fit-inl.h"
 #include "kernels/code_rows-inl.h"
 #include "kernels/code_scan-inl.h"
 #include "kernels/kernel_table.h"
@@ -46,6 +47,7 @@ constexpr KernelTable kTable = {
     .make_group_codes = nullptr,
 #endif
     .find_nearest = &FindNearest,
+    .fit_sums = &FitSums,
     .fill_group = &FillGroup,
     .group_bytes = &GroupBytes,
     .group_scaled = &GroupScaled,
