@@ -15,8 +15,10 @@ namespace kinjo::index {
 
 namespace {
 
-// Rows for each cluster on which seeds are drawn and first improved.
+// Rows for each cluster on which seeds are drawn and first improved, and then improved further:
+// most of the way is gone on a few of the rows.
 constexpr int64_t kSeedRows = 32;
+constexpr int64_t kMoreRows = 96;
 constexpr int kSeedPasses = 10;
 constexpr double kSeedTolerance = 5e-3;
 // More clusters than this are found in two levels: the work of one grows with their square.
@@ -74,15 +76,21 @@ arrow::Result<std::vector<float>> KMeans::Seed(const float* rows, int64_t num_ro
   return centroids;
 }
 
-// Seeds improved on a part of the rows.
+// Seeds improved on a part of the rows, and on a larger one.
 arrow::Result<std::vector<float>> KMeans::Start(double progress_to) const {
   const int64_t part = options_.num_clusters * kSeedRows;
   if (part >= num_rows_ / 2) return Seed(rows_, num_rows_);
-  const std::vector<float> rows = Gather(SamplePositions(num_rows_, part, options_.seed));
+  std::vector<float> rows = Gather(SamplePositions(num_rows_, part, options_.seed));
   ARROW_ASSIGN_OR_RAISE(std::vector<float> centroids, Seed(rows.data(), part));
-  Lloyd lloyd(rows.data(), part, dim_, options_.nearness, context_);
+  Lloyd first(rows.data(), part, dim_, options_.nearness, context_);
   ARROW_RETURN_NOT_OK(
-      lloyd.Run(kSeedPasses, kSeedTolerance, progress_to / 4, progress_to, &centroids));
+      first.Run(kSeedPasses, kSeedTolerance, progress_to / 4, progress_to / 2, &centroids));
+  const int64_t more = options_.num_clusters * kMoreRows;
+  if (more >= num_rows_ / 2) return centroids;
+  rows = Gather(SamplePositions(num_rows_, more, options_.seed + 1));
+  Lloyd second(rows.data(), more, dim_, options_.nearness, context_);
+  ARROW_RETURN_NOT_OK(
+      second.Run(kSeedPasses, kSeedTolerance, progress_to / 2, progress_to, &centroids));
   return centroids;
 }
 
