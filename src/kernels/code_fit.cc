@@ -5,17 +5,26 @@
 #include "kernels/kernel_table.h"
 
 namespace kinjo::kernels {
+namespace {
+
+template <int kHalf>
+void AddUpperHalf(float* products, float* squares) {
+  for (int lane = 0; lane < kHalf; ++lane) {
+    products[lane] += products[lane + kHalf];
+    squares[lane] += squares[lane + kHalf];
+  }
+}
+
+}  // namespace
 
 double CodeCosine(const CodeFit& fit, float scale) {
   float products[kFitLanes];
   float squares[kFitLanes];
   Kernels().fit_sums(fit, scale, products, squares);
-  for (int64_t half = kFitLanes / 2; half > 0; half /= 2) {
-    for (int64_t lane = 0; lane < half; ++lane) {
-      products[lane] += products[lane + half];
-      squares[lane] += squares[lane + half];
-    }
-  }
+  AddUpperHalf<8>(products, squares);
+  AddUpperHalf<4>(products, squares);
+  AddUpperHalf<2>(products, squares);
+  AddUpperHalf<1>(products, squares);
   return products[0] / std::sqrt(static_cast<double>(squares[0]));
 }
 

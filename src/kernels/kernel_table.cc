@@ -14,6 +14,7 @@
 #include "kernels/kernel_table.h"
 #include "kernels/nearest_row-inl.h"
 #include "kernels/node_distance-inl.h"
+#include "kernels/rotate_rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kinjo::kernels {
@@ -48,6 +49,7 @@ constexpr KernelTable kTable = {
 #endif
     .find_nearest = &FindNearest,
     .fit_sums = &FitSums,
+    .rotate_rows = &Rotate,
     .fill_group = &FillGroup,
     .group_bytes = &GroupBytes,
     .group_scaled = &GroupScaled,
