@@ -4,9 +4,9 @@
 //   row_codes DIRECTORY TYPE ROWS DIM
 //
 // DIRECTORY is `_indices/<uuid>` of an index over rows 0, 1, ... of the file ROWS, raw elements of
-// TYPE (float16, float32, float64, uint8). Prints one line of JSON: how many rows were compared, how
-// many belong elsewhere; of the others how many have another code in the first column and in the ex
-// codes; and the greatest difference of each factor, relative to the largest.
+// TYPE (float16, float32, float64, uint8). Prints one line of JSON: how many rows were compared and
+// how many we put into another partition; how many bytes of the first column and of the ex codes
+// differ; and the greatest difference of each factor, relative to the largest.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
