@@ -70,8 +70,8 @@ void Compare(const format::PartitionRows& ours, const format::PartitionRows& the
 arrow::Status Run(const std::string& directory, const std::string& type, const std::string& path,
                   int64_t dim) {
   ARROW_ASSIGN_OR_RAISE(const io::Location location, io::ResolveUri(directory));
-  ARROW_ASSIGN_OR_RAISE(
-      auto files, format::IndexFiles::Open(location, std::make_shared<io::IoCounters>()));
+  ARROW_ASSIGN_OR_RAISE(auto files,
+                        format::IndexFiles::Open(location, std::make_shared<io::IoCounters>()));
   ARROW_ASSIGN_OR_RAISE(const io::Location rows, io::ResolveUri(path));
   ARROW_ASSIGN_OR_RAISE(const auto reader, io::OpenFile(rows));
   ARROW_ASSIGN_OR_RAISE(const auto bytes, reader->Read({0, reader->size()}));
@@ -88,8 +88,8 @@ arrow::Status Run(const std::string& directory, const std::string& type, const s
                         index::RowEncoder::Make(files->ivf(), files->quantizer()));
   base::ThreadPool pool(2);
   index::EncodedRows encoded;
-  ARROW_RETURN_NOT_OK(encoder->Encode(
-      vectors, row_ids, {.pool = &pool, .cancel = {}, .progress = {}}, &encoded));
+  ARROW_RETURN_NOT_OK(
+      encoder->Encode(vectors, row_ids, {.pool = &pool, .cancel = {}, .progress = {}}, &encoded));
   const int64_t record_bytes = encoder->record_bytes();
   std::map<uint64_t, int64_t> place;
   for (int64_t i = 0; i < encoded.num_rows(); ++i) {
