@@ -26,6 +26,9 @@ constexpr int64_t kMostFlat = 2048;
 constexpr int64_t kCoarseRows = 256;  // for each cluster of the first level
 constexpr int kTwoLevelPasses = 2;    // over all rows, once the second level stands
 constexpr int64_t kItemRows = 4096;
+constexpr double kFinestTolerance = 1e-4;
+constexpr double kCoarsestTolerance = 2e-3;
+constexpr double kCheapPass = 2e9;  // multiplications
 
 class KMeans {
  public:
@@ -42,6 +45,12 @@ class KMeans {
   std::vector<float> Gather(const std::vector<int64_t>& positions) const;
   arrow::Result<std::vector<std::vector<int64_t>>> CoarseClusters() const;
   std::vector<int64_t> ShareOut(const std::vector<std::vector<int64_t>>& coarse) const;
+  double Tolerance() const {
+    if (options_.tolerance > 0) return options_.tolerance;
+    const double work = static_cast<double>(num_rows_) * static_cast<double>(dim_) *
+                        static_cast<double>(options_.num_clusters);
+    return std::clamp(kFinestTolerance * work / kCheapPass, kFinestTolerance, kCoarsestTolerance);
+  }
 
   const float* const rows_;
   const int64_t num_rows_;
@@ -196,7 +205,7 @@ arrow::Result<KMeansResult> KMeans::Train() const {
   const int passes =
       two_levels ? std::min(options_.max_iterations, kTwoLevelPasses) : options_.max_iterations;
   Lloyd lloyd(rows_, num_rows_, dim_, options_.nearness, context_);
-  ARROW_RETURN_NOT_OK(lloyd.Run(passes, options_.tolerance, started, 1, &result.centroids));
+  ARROW_RETURN_NOT_OK(lloyd.Run(passes, Tolerance(), started, 1, &result.centroids));
   result.sizes = lloyd.sizes();
   result.cost = lloyd.cost();
   result.iterations = lloyd.passes();

@@ -79,14 +79,16 @@ TEST(ModelTrainer, RefusesByNameValueAndBound) {
 }
 
 TEST(ModelTrainer, AsksForRowsThatAreNeeded) {
-  TrainingOptions options{.num_partitions = 10};
-  EXPECT_EQ(TrainingRows(options, 1000000), 2560);
+  TrainingOptions options{.num_partitions = 1000};
+  EXPECT_EQ(TrainingRows(options, 1000000), 256000);
   EXPECT_EQ(TrainingRows(options, 100), 100);
+  options.num_partitions = 10;
+  EXPECT_EQ(TrainingRows(options, 1000000), 65536);
   options.index_type = "IVF_PQ";
+  options.centroids = format::Tensor{};
   EXPECT_EQ(TrainingRows(options, 1000000), 65536);
   options.num_bits = 4;
   EXPECT_EQ(TrainingRows(options, 1000000), 4096);
-  options.centroids = format::Tensor{};
   options.codebook = format::Tensor{};
   EXPECT_EQ(TrainingRows(options, 1000000), 0);
 }

@@ -75,23 +75,22 @@ std::vector<EncodedRows> MakeRows(int64_t partitions, int64_t calls, int64_t row
 
 using Partitions = std::vector<std::vector<uint8_t>>;
 
-// By brute force: a stable sort of each partition's records by row id.
+// By brute force: each partition's records by row id, equal ones in the order they came.
 Partitions Expected(const std::vector<EncodedRows>& all, int64_t partitions) {
-  std::vector<std::vector<std::pair<uint64_t, std::vector<uint8_t>>>> sorted(partitions);
+  std::vector<std::map<uint64_t, std::vector<uint8_t>>> sorted(static_cast<size_t>(partitions));
   for (const EncodedRows& rows : all) {
     for (int64_t i = 0; i < rows.num_rows(); ++i) {
       const uint8_t* record = rows.records.data() + i * kRecordBytes;
       uint64_t row_id;
       std::memcpy(&row_id, record, sizeof(row_id));
-      sorted[rows.partitions[i]].push_back({row_id, {record, record + kRecordBytes}});
+      std::vector<uint8_t>& same = sorted[rows.partitions[i]][row_id];
+      same.insert(same.end(), record, record + kRecordBytes);
     }
   }
-  Partitions expected(partitions);
+  Partitions expected(static_cast<size_t>(partitions));
   for (int64_t p = 0; p < partitions; ++p) {
-    std::stable_sort(sorted[p].begin(), sorted[p].end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (const auto& [row_id, record] : sorted[p]) {
-      expected[p].insert(expected[p].end(), record.begin(), record.end());
+    for (const auto& [row_id, records] : sorted[p]) {
+      expected[p].insert(expected[p].end(), records.begin(), records.end());
     }
   }
   return expected;
