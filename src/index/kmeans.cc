@@ -15,8 +15,10 @@ namespace kinjo::index {
 
 namespace {
 
-// Rows for each cluster on which seeds are drawn and first improved.
+// Rows for each cluster on which seeds are drawn and first improved, and then improved further:
+// most of the way is gone on a few of the rows.
 constexpr int64_t kSeedRows = 32;
+constexpr int64_t kMoreRows = 96;
 constexpr int kSeedPasses = 10;
 constexpr double kSeedTolerance = 5e-3;
 // More clusters than this are found in two levels: the work of one grows with their square.
@@ -24,6 +26,9 @@ constexpr int64_t kMostFlat = 2048;
 constexpr int64_t kCoarseRows = 256;  // for each cluster of the first level
 constexpr int kTwoLevelPasses = 2;    // over all rows, once the second level stands
 constexpr int64_t kItemRows = 4096;
+constexpr double kFinestTolerance = 1e-4;
+constexpr double kCoarsestTolerance = 2e-3;
+constexpr double kCheapPass = 2e9;  // multiplications
 
 class KMeans {
  public:
@@ -40,6 +45,12 @@ class KMeans {
   std::vector<float> Gather(const std::vector<int64_t>& positions) const;
   arrow::Result<std::vector<std::vector<int64_t>>> CoarseClusters() const;
   std::vector<int64_t> ShareOut(const std::vector<std::vector<int64_t>>& coarse) const;
+  double Tolerance() const {
+    if (options_.tolerance > 0) return options_.tolerance;
+    const double work = static_cast<double>(num_rows_) * static_cast<double>(dim_) *
+                        static_cast<double>(options_.num_clusters);
+    return std::clamp(kFinestTolerance * work / kCheapPass, kFinestTolerance, kCoarsestTolerance);
+  }
 
   const float* const rows_;
   const int64_t num_rows_;
@@ -74,15 +85,21 @@ arrow::Result<std::vector<float>> KMeans::Seed(const float* rows, int64_t num_ro
   return centroids;
 }
 
-// Seeds improved on a part of the rows.
+// Seeds improved on a part of the rows, and on a larger one.
 arrow::Result<std::vector<float>> KMeans::Start(double progress_to) const {
   const int64_t part = options_.num_clusters * kSeedRows;
   if (part >= num_rows_ / 2) return Seed(rows_, num_rows_);
-  const std::vector<float> rows = Gather(SamplePositions(num_rows_, part, options_.seed));
+  std::vector<float> rows = Gather(SamplePositions(num_rows_, part, options_.seed));
   ARROW_ASSIGN_OR_RAISE(std::vector<float> centroids, Seed(rows.data(), part));
-  Lloyd lloyd(rows.data(), part, dim_, options_.nearness, context_);
+  Lloyd first(rows.data(), part, dim_, options_.nearness, context_);
   ARROW_RETURN_NOT_OK(
-      lloyd.Run(kSeedPasses, kSeedTolerance, progress_to / 4, progress_to, &centroids));
+      first.Run(kSeedPasses, kSeedTolerance, progress_to / 4, progress_to / 2, &centroids));
+  const int64_t more = options_.num_clusters * kMoreRows;
+  if (more >= num_rows_ / 2) return centroids;
+  rows = Gather(SamplePositions(num_rows_, more, options_.seed + 1));
+  Lloyd second(rows.data(), more, dim_, options_.nearness, context_);
+  ARROW_RETURN_NOT_OK(
+      second.Run(kSeedPasses, kSeedTolerance, progress_to / 2, progress_to, &centroids));
   return centroids;
 }
 
@@ -170,10 +187,11 @@ void MoveEmptyLast(int64_t dim, KMeansResult* result) {
     sorted.centroids.insert(sorted.centroids.end(), from, from + dim);
     sorted.sizes.push_back(result->sizes[c]);
   }
-  const auto copied = static_cast<int64_t>(sorted.centroids.size());
+  const size_t filled = sorted.centroids.size();
   sorted.centroids.resize(result->centroids.size());
-  std::copy(sorted.centroids.begin(), sorted.centroids.end() - copied,
-            sorted.centroids.begin() + copied);
+  for (size_t i = filled; i < sorted.centroids.size(); ++i) {
+    sorted.centroids[i] = sorted.centroids[i - filled];
+  }
   sorted.sizes.resize(result->sizes.size(), 0);
   result->centroids = std::move(sorted.centroids);
   result->sizes = std::move(sorted.sizes);
@@ -187,7 +205,7 @@ arrow::Result<KMeansResult> KMeans::Train() const {
   const int passes =
       two_levels ? std::min(options_.max_iterations, kTwoLevelPasses) : options_.max_iterations;
   Lloyd lloyd(rows_, num_rows_, dim_, options_.nearness, context_);
-  ARROW_RETURN_NOT_OK(lloyd.Run(passes, options_.tolerance, started, 1, &result.centroids));
+  ARROW_RETURN_NOT_OK(lloyd.Run(passes, Tolerance(), started, 1, &result.centroids));
   result.sizes = lloyd.sizes();
   result.cost = lloyd.cost();
   result.iterations = lloyd.passes();

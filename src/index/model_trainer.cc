@@ -20,6 +20,9 @@ using format::ElementType;
 using format::QuantizerKind;
 using kernels::Metric;
 
+// Few partitions are trained on the rows of so many: it costs little, and centroids that fit a
+// small sample fit the column less well.
+constexpr int64_t kLeastSampled = 256;
 constexpr int64_t kBlockRows = 1024;  // prepared at a time
 constexpr int64_t kMeanRows = 4096;   // that any point near the data is found from
 // What of the work is done once partitions stand, where there is a codebook to train.
@@ -396,7 +399,9 @@ arrow::Status CheckTrainingOptions(const TrainingOptions& options, ElementType t
 
 int64_t TrainingRows(const TrainingOptions& options, int64_t num_rows) {
   int64_t wanted = 0;
-  if (!options.centroids.has_value()) wanted = options.sample_rate * options.num_partitions;
+  if (!options.centroids.has_value()) {
+    wanted = options.sample_rate * std::max(options.num_partitions, kLeastSampled);
+  }
   const QuantizerKind quantizer = KindOf(options).quantizer;
   if (quantizer == QuantizerKind::kPq && !options.codebook.has_value()) {
     wanted = std::max(wanted, options.sample_rate << options.num_bits);

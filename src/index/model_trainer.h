@@ -36,7 +36,8 @@ struct TrainingOptions {
 arrow::Status CheckTrainingOptions(const TrainingOptions& options, format::ElementType type,
                                    int64_t dim);
 
-/// How many rows of the column to draw (SamplePositions) for training; all where it has no more. 0
+/// How many rows of the column to draw (SamplePositions) for training: sample_rate for each
+/// partition, counting at least 256, and for each entry of a codebook; all where it has no more. 0
 /// where everything is given.
 int64_t TrainingRows(const TrainingOptions& options, int64_t num_rows);
 

@@ -9,6 +9,10 @@ namespace kinjo::index {
 
 namespace {
 
+// Entries are few and every one of them counts in every distance: they are worth more passes than
+// centroids.
+constexpr double kTolerance = 5e-4;
+
 // A sub-vector of all rows, moved to the origin, as k-means takes it.
 template <typename T>
 struct SubVectors {
@@ -46,6 +50,7 @@ arrow::Result<std::vector<T>> TrainPqCodebook(const T* rows, int64_t num_rows, i
                           TrainKMeans(sub.values.data(), num_rows, sub_dim,
                                       {.num_clusters = entries,
                                        .max_iterations = training.max_iterations,
+                                       .tolerance = kTolerance,
                                        .seed = ChanceBits(training.seed, static_cast<uint64_t>(m))},
                                       silent));
     T* out = codebook.data() + m * entries * sub_dim;

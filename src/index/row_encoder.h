@@ -53,8 +53,8 @@ class RowEncoder {
  public:
   /// Codes by this model: `ivf` needs index_type, kind, distance_type and centroids. The quantizer
   /// is of ivf.kind's alternative. A metric, an element type or a combination that IvfSegment::Make
-  /// wouldn't read is `not_supported`; a codebook or a rotation that isn't finite or of another width
-  /// is `invalid`. Nothing belongs to a centroid that isn't finite; without another it is
+  /// wouldn't read is `not_supported`; a codebook or a rotation that isn't finite or of another
+  /// width is `invalid`. Nothing belongs to a centroid that isn't finite; without another it is
   /// `invalid`.
   static arrow::Result<std::unique_ptr<RowEncoder>> Make(const format::IvfModel& ivf,
                                                          const format::QuantizerModel& quantizer);

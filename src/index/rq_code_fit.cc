@@ -4,50 +4,22 @@
 #include <cmath>
 #include <cstring>
 
+#include "index/vector_scratch.h"
+#include "kernels/code_fit.h"
+
 namespace kinjo::index {
 
 namespace {
 
-constexpr int kLanes = 16;  // sums in as many lanes, so that the loops run in vectors
-constexpr int kCoarseSteps = 24;
+constexpr int kCoarseSteps = 28;
 constexpr int kFineSteps = 6;  // to either side of the best coarse one
 // What is added before rounding down, so that an element on an edge reaches it.
 constexpr float kEdge = 1e-5f;
-// Where the best size of a step is sought: from this part of the largest on, by ex_bits - 1.
-constexpr double kSearchFrom[8] = {0.15, 0.20, 0.52, 0.59, 0.71, 0.75, 0.77, 0.81};
+// Where the best size of a step is sought: so that the largest element reaches this part of the
+// last step, up to so many steps beyond it. (Lance searches the upper part of that, and misses the
+// best for 3 bits.)
+constexpr double kSearchFrom = 0.75;
 constexpr double kSearchBeyond = 10;
-
-// The cosine of the angle between the magnitudes and their code at `scale` steps a unit.
-double CosineAt(const float* magnitudes, int64_t dim, float scale, float most) {
-  float products[kLanes] = {};
-  float squares[kLanes] = {};
-  for (int64_t first = 0; first < dim; first += kLanes) {
-    float some[kLanes] = {};
-    float weights[kLanes] = {};
-    const int64_t count = std::min<int64_t>(kLanes, dim - first);
-    if (count == kLanes) {
-      for (int lane = 0; lane < kLanes; ++lane) some[lane] = magnitudes[first + lane];
-      for (int lane = 0; lane < kLanes; ++lane) weights[lane] = 1;
-    } else {
-      for (int64_t lane = 0; lane < count; ++lane) some[lane] = magnitudes[first + lane];
-      for (int64_t lane = 0; lane < count; ++lane) weights[lane] = 1;
-    }
-    for (int lane = 0; lane < kLanes; ++lane) {
-      const float reach = some[lane] * scale + kEdge;
-      const float capped = reach < most ? reach : most;
-      const float value = (static_cast<float>(static_cast<int32_t>(capped)) + 0.5f) * weights[lane];
-      products[lane] += some[lane] * value;
-      squares[lane] += value * value;
-    }
-  }
-  double product = 0;
-  double square = 0;
-  for (int lane = 0; lane < kLanes; ++lane) {
-    product += products[lane];
-    square += squares[lane];
-  }
-  return product / std::sqrt(square);
-}
 
 }  // namespace
 
@@ -59,13 +31,17 @@ void FitRqCode(const float* magnitudes, int64_t dim, int ex_bits, uint8_t* codes
   }
   const double most = (1 << ex_bits) - 1;
   const double to = (most + kSearchBeyond) / largest;
-  const double from = to * kSearchFrom[ex_bits - 1];
+  const double from = kSearchFrom * most / largest;
   const double step = (to - from) / kCoarseSteps;
   double best = from;
   double best_cosine = -1;
+  const int64_t padded = (dim + kernels::kFitLanes - 1) / kernels::kFitLanes * kernels::kFitLanes;
+  VectorScratch<float> elements(padded);
+  std::fill(std::copy(magnitudes, magnitudes + dim, elements.data()), elements.data() + padded,
+            -1.0f);
+  const kernels::CodeFit fit{elements.data(), padded, kEdge, static_cast<float>(most)};
   const auto consider = [&](double scale) {
-    const double cosine =
-        CosineAt(magnitudes, dim, static_cast<float>(scale), static_cast<float>(most));
+    const double cosine = kernels::CodeCosine(fit, static_cast<float>(scale));
     if (cosine <= best_cosine) return;
     best_cosine = cosine;
     best = scale;

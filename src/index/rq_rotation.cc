@@ -6,6 +6,7 @@
 
 #include "index/elements.h"
 #include "kernels/canonical_distance.h"
+#include "kernels/rotate_rows.h"
 
 namespace kinjo::index {
 
@@ -75,6 +76,21 @@ void RqRotation::Apply(const double* in, double* out) const {
   }
   for (int64_t i = 0; i < dim_; ++i) {
     out[i] = kernels::CanonicalDot(matrix_.data() + i * dim_, in, dim_);
+  }
+}
+
+void RqRotation::ApplyToRows(double* x) const {
+  constexpr int64_t kRows = kernels::kRotatedRows;
+  if (matrix_.empty()) {
+    kernels::RotateRows(signs_.data(), dim_, x);
+    return;
+  }
+  std::vector<double> in(static_cast<size_t>(dim_));
+  std::vector<double> out(static_cast<size_t>(dim_));
+  for (int64_t row = 0; row < kRows; ++row) {
+    for (int64_t j = 0; j < dim_; ++j) in[j] = x[j * kRows + row];
+    Apply(in.data(), out.data());
+    for (int64_t j = 0; j < dim_; ++j) x[j * kRows + row] = out[j];
   }
 }
 

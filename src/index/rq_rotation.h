@@ -18,6 +18,9 @@ class RqRotation {
   bool is_finite() const;
   /// Writes the map of in[dim] to out[dim]; the two may not overlap. In double, in a fixed order.
   void Apply(const double* in, double* out) const;
+  /// The maps of kernels::kRotatedRows vectors in place, the same bits as Apply's: element j of
+  /// vector i is x[j * kRotatedRows + i].
+  void ApplyToRows(double* x) const;
 
  private:
   void ApplyRounds(double* x) const;

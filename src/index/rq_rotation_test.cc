@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstring>
 #include <random>
+#include "kernels/every_simd_level.h"
+#include "kernels/rotate_rows.h"
 
 namespace kinjo::index {
 namespace {
@@ -136,6 +138,39 @@ TEST(RqRotation, AMatrixIsMultipliedRowByRow) {
   const format::RqModel odd{
       .matrix = MakeMatrix<float>(ElementType::kFloat32, {1, 2, std::nanf(""), 4}, 2)};
   EXPECT_FALSE(RqRotation(odd, 2).is_finite());
+}
+
+// Eight different vectors at once, each the same bits as alone.
+void ExpectRowsAsAlone(const format::RqModel& model, int64_t dim) {
+  constexpr int64_t kRows = kernels::kRotatedRows;
+  const RqRotation rotation(model, dim);
+  std::mt19937_64 random(9);
+  std::normal_distribution<double> normal;
+  std::vector<double> rows(static_cast<size_t>(dim * kRows));
+  for (double& value : rows) value = normal(random);
+  ASSERT_TRUE(kernels::AtEverySimdLevel([&](const std::string& level) {
+    std::vector<double> turned = rows;
+    rotation.ApplyToRows(turned.data());
+    for (int64_t row = 0; row < kRows; ++row) {
+      std::vector<double> in, out(static_cast<size_t>(dim)), found;
+      for (int64_t j = 0; j < dim; ++j) {
+        in.push_back(rows[j * kRows + row]);
+        found.push_back(turned[j * kRows + row]);
+      }
+      rotation.Apply(in.data(), out.data());
+      EXPECT_EQ(found, out) << level << " dim " << dim << " row " << row;
+    }
+  }));
+}
+
+TEST(RqRotation, RowsTogetherAreTurnedAsAlone) {
+  for (const int64_t dim : {8, 24, 64, 96, 200}) {
+    format::RqModel model;
+    for (int64_t i = 0; i < 4 * dim / 8; ++i) model.signs.push_back(static_cast<uint8_t>(37 * i));
+    ExpectRowsAsAlone(model, dim);
+  }
+  const std::vector<float> matrix = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+  ExpectRowsAsAlone({.matrix = MakeMatrix(format::ElementType::kFloat32, matrix, 3)}, 3);
 }
 
 }  // namespace

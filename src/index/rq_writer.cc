@@ -14,12 +14,14 @@
 #include "index/rq_rotation.h"
 #include "index/vector_scratch.h"
 #include "kernels/canonical_distance.h"
+#include "kernels/rotate_rows.h"
 
 namespace kinjo::index {
 
 namespace {
 
 constexpr double kErrorQuantile = 1.9;
+constexpr int64_t kTogether = kernels::kRotatedRows;  // rows that are rotated at once
 
 // A code and what it is compared with.
 struct Factors {
@@ -68,6 +70,7 @@ class RqWriter final : public CodeWriter<T> {
 
  private:
   bool dot() const { return basis_.metric == kernels::Metric::kDot; }
+  void Residuals(const T* rows, const uint32_t* partitions, int64_t count, double* out) const;
   Factors FactorsOf(const double* residual, double norm2, const float* centre,
                     const double* code) const;
   void WriteRow(const double* residual, const float* centre, uint8_t* out) const;
@@ -148,19 +151,38 @@ void RqWriter<T>::WriteExCode(const double* residual, double norm2, const float*
   Append(factors.scale, &out);
 }
 
+// Writes the residuals of up to kTogether rows as ApplyToRows takes them; the rest is 0.
+template <typename T>
+void RqWriter<T>::Residuals(const T* rows, const uint32_t* partitions, int64_t count,
+                            double* out) const {
+  const int64_t dim = basis_.dim;
+  VectorScratch<double> residual(dim);
+  for (int64_t i = 0; i < kTogether; ++i) {
+    const T* centroid = basis_.centroids.data() + (i < count ? partitions[i] * dim : 0);
+    for (int64_t j = 0; j < dim; ++j) {
+      residual[j] = i < count ? static_cast<double>(rows[i * dim + j]) - centroid[j] : 0;
+    }
+    // A float16 index keeps residuals in float16, as Lance does.
+    RoundToElements(basis_.type, residual.data(), dim);
+    for (int64_t j = 0; j < dim; ++j) out[j * kTogether + i] = residual[j];
+  }
+}
+
 template <typename T>
 int64_t RqWriter<T>::Write(const T* rows, const uint32_t* partitions, int64_t count, uint8_t* out,
                            int64_t out_stride) const {
   const int64_t dim = basis_.dim;
-  VectorScratch<double> residual(dim);
+  std::vector<double> residuals(static_cast<size_t>(dim * kTogether));
   VectorScratch<double> rotated(dim);
-  for (int64_t i = 0; i < count; ++i) {
-    const T* centroid = basis_.centroids.data() + partitions[i] * dim;
-    for (int64_t j = 0; j < dim; ++j) {
-      residual[j] = static_cast<double>(rows[i * dim + j]) - centroid[j];
+  for (int64_t first = 0; first < count; first += kTogether) {
+    const int64_t some = std::min(kTogether, count - first);
+    Residuals(rows + first * dim, partitions + first, some, residuals.data());
+    rotation_.ApplyToRows(residuals.data());
+    for (int64_t i = 0; i < some; ++i) {
+      for (int64_t j = 0; j < dim; ++j) rotated[j] = residuals[j * kTogether + i];
+      WriteRow(rotated.data(), rotated_.data() + partitions[first + i] * dim,
+               out + (first + i) * out_stride);
     }
-    rotation_.Apply(residual.data(), rotated.data());
-    WriteRow(rotated.data(), rotated_.data() + partitions[i] * dim, out + i * out_stride);
   }
   return 0;
 }

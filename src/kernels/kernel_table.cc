@@ -8,11 +8,13 @@
 #include "hwy/highway.h"
 #include "kernels/block_scan-inl.h"
 #include "kernels/canonical_distance-inl.h"
+#include "kernels/code_fit-inl.h"
 #include "kernels/code_rows-inl.h"
 #include "kernels/code_scan-inl.h"
 #include "kernels/kernel_table.h"
 #include "kernels/nearest_row-inl.h"
 #include "kernels/node_distance-inl.h"
+#include "kernels/rotate_rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kinjo::kernels {
@@ -49,6 +51,8 @@ constexpr KernelTable kTable = {
     .make_group_codes = nullptr,
 #endif
     .find_nearest = &FindNearest,
+    .fit_sums = &FitSums,
+    .rotate_rows = &Rotate,
     .fill_group = &FillGroup,
     .group_bytes = &GroupBytes,
     .group_scaled = &GroupScaled,

@@ -9,6 +9,7 @@ namespace kinjo::kernels {
 
 struct BlockScan;
 struct ByteRows;
+struct CodeFit;
 struct Hit;
 struct NearestRow;
 struct NearestScan;
@@ -65,6 +66,10 @@ struct KernelTable {
 
   /// `scratch` is 64-byte aligned, of kNearestPanelQueries * dim floats.
   void (*find_nearest)(const NearestScan& scan, float* scratch, NearestRow* out);
+  /// Sums of element * code and of code^2, kFitLanes of each.
+  void (*fit_sums)(const CodeFit& fit, float scale, float* products, float* squares);
+  /// `span` is the largest power of two up to dim, `scale` what its transform is multiplied by.
+  void (*rotate_rows)(const uint8_t* signs, int64_t dim, int64_t span, double scale, double* x);
 
   /// Writes 16 rows of x (row-major, `dim` apart) minus centre (may be null) as one group into
   /// group[dim][16] and their squared norms into norms2[16].

@@ -16,62 +16,20 @@
 #include "format/index_file/index_files.h"
 #include "index/ivf_segment.h"
 #include "io/random_reader.h"
-#include "kernels/top_k.h"
+#include "tests/interop/segment_search.h"
 
 namespace kinjo {
 namespace {
-
-arrow::Result<std::vector<double>> ReadQueries(const std::string& path) {
-  ARROW_ASSIGN_OR_RAISE(const io::Location location, io::ResolveUri(path));
-  ARROW_ASSIGN_OR_RAISE(const auto reader, io::OpenFile(location));
-  ARROW_ASSIGN_OR_RAISE(const auto bytes, reader->Read({0, reader->size()}));
-  const auto* values = reinterpret_cast<const double*>(bytes->data());
-  return std::vector<double>(values, values + bytes->size() / 8);
-}
-
-struct Search {
-  std::shared_ptr<index::IvfSegment> segment;
-  index::QueryBlock queries;
-  std::vector<std::vector<index::RankedPartition>> ranked;
-  std::vector<kernels::TopK> best;
-  uint64_t bytes_needed = 0;
-};
-
-// Scores all rows of one partition for the queries that visit it.
-arrow::Status SearchPartition(int64_t partition, Search* search) {
-  const index::IvfSegment& segment = *search->segment;
-  ARROW_ASSIGN_OR_RAISE(const format::PartitionRows stored, segment.Load(partition));
-  const auto* row_ids = reinterpret_cast<const uint64_t*>(stored.row_ids->data());
-  const std::vector<uint64_t> addresses(row_ids, row_ids + stored.num_rows);
-  index::DecodedPartition decoded;
-  segment.Decode(partition, stored, addresses, ~uint64_t{0}, &decoded);
-  search->bytes_needed += segment.partition_bytes(partition);
-  for (int64_t q = 0; q < search->queries.num_queries; ++q) {
-    for (const index::RankedPartition& ranked : search->ranked[q]) {
-      if (ranked.partition != partition) continue;
-      const auto kept = static_cast<int64_t>(decoded.addresses.size());
-      for (int64_t slot = 0; slot < kept; ++slot) {
-        const float distance = segment.Distance(partition, search->queries.query(q), decoded, slot);
-        search->best[q].Push({distance, decoded.addresses[slot]});
-      }
-    }
-  }
-  return arrow::Status::OK();
-}
 
 arrow::Status Run(const std::string& directory, const std::string& query_path, int64_t k,
                   int64_t nprobes) {
   ARROW_ASSIGN_OR_RAISE(const io::Location location, io::ResolveUri(directory));
   auto counters = std::make_shared<io::IoCounters>();
   ARROW_ASSIGN_OR_RAISE(auto files, format::IndexFiles::Open(location, counters));
-  Search search;
-  ARROW_ASSIGN_OR_RAISE(search.segment, index::IvfSegment::Make(std::move(files)));
+  ARROW_ASSIGN_OR_RAISE(auto segment, index::IvfSegment::Make(std::move(files)));
   ARROW_ASSIGN_OR_RAISE(const std::vector<double> vectors, ReadQueries(query_path));
-  search.queries = search.segment->PrepareQueries(vectors);
+  Search search = StartSearch(std::move(segment), vectors, k, nprobes);
   const int64_t num_partitions = search.segment->num_partitions();
-  search.segment->RankPartitions(search.queries, 0, search.queries.num_queries,
-                                 nprobes == 0 ? num_partitions : nprobes, &search.ranked);
-  for (int64_t q = 0; q < search.queries.num_queries; ++q) search.best.emplace_back(k);
   // One read before counting: it fetches the metadata of the columns.
   ARROW_RETURN_NOT_OK(search.segment->Load(0).status());
   const uint64_t bytes_before = counters->bytes_read;
@@ -81,12 +39,7 @@ arrow::Status Run(const std::string& directory, const std::string& query_path, i
               static_cast<long long>(num_partitions), static_cast<long long>(search.segment->dim()),
               static_cast<unsigned long long>(search.bytes_needed),
               static_cast<unsigned long long>(counters->bytes_read - bytes_before));
-  for (size_t q = 0; q < search.best.size(); ++q) {
-    for (const kernels::Neighbor& row : search.best[q].TakeSorted()) {
-      std::printf("%zu %llu %.9g\n", q, static_cast<unsigned long long>(row.address),
-                  static_cast<double>(row.distance));
-    }
-  }
+  PrintResults(&search);
   return arrow::Status::OK();
 }
 
