@@ -227,10 +227,11 @@ arrow::Status Builder::Encode() {
   const Clock::time_point start = Clock::now();
   ARROW_ASSIGN_OR_RAISE(encoder_, index::RowEncoder::Make(model_.ivf, model_.quantizer));
   // Read, as numbers, and as records.
-  ARROW_ASSIGN_OR_RAISE(
-      const base::Reservation batch_memory,
-      budget_.Reserve(batch_bytes_ * 2 + batch_bytes_ / column_.dim * encoder_->record_bytes(),
-                      "reading and coding vectors"));
+  const int64_t row_bytes = column_.dim * format::ElementBytes(column_.element);
+  const int64_t batch_rows = batch_bytes_ / row_bytes + 1;
+  ARROW_ASSIGN_OR_RAISE(const base::Reservation batch_memory,
+                        budget_.Reserve(batch_bytes_ * 2 + batch_rows * encoder_->record_bytes(),
+                                        "reading and coding vectors"));
   // A graph needs memory beside its rows later; else half is for gathering the rows.
   const int64_t all = (column_.num_rows + 1) * encoder_->record_bytes() * 2 + batch_bytes_;
   const int64_t memory = std::min(all, budget_.limit_bytes() / 2);

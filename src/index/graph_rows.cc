@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "index/elements.h"
+#include "kernels/byte_distance.h"
 #include "kernels/canonical_distance.h"
 
 namespace kinjo::index {
@@ -59,7 +60,9 @@ class DenseRows final : public GraphRows {
 
   void Select(uint32_t node, GraphQuery* query) const override {
     query->node = node;
-    query->values.resize(static_cast<size_t>(rows_.dim));
+    if (rows_.element != kernels::NodeElement::kByte) {
+      query->values.resize(static_cast<size_t>(rows_.dim));
+    }
     const int64_t first = int64_t{node} * rows_.dim;
     switch (rows_.element) {
       case kernels::NodeElement::kFloat:
@@ -67,8 +70,7 @@ class DenseRows final : public GraphRows {
                     query->values.begin());
         return;
       case kernels::NodeElement::kByte:
-        std::copy_n(bytes_ + first, rows_.dim, query->values.begin());
-        return;
+        return;  // measured where it lies
       case kernels::NodeElement::kHalf:
         break;
     }
@@ -97,12 +99,19 @@ class DenseRows final : public GraphRows {
   void MeasureSome(const kernels::NodeRows& view, uint32_t from, std::span<const uint32_t> nodes,
                    float* distances) const {
     const auto count = static_cast<int64_t>(nodes.size());
+    const bool bytes = rows_.element == kernels::NodeElement::kByte;
+    const kernels::ByteNodes byte_view{bytes_ + from * row_bytes_, bytes_, rows_.dim};
     if (!dot_) {
+      if (bytes) return kernels::ByteL2(byte_view, nodes.data(), count, distances);
       kernels::NodeL2(view, nodes.data(), count, distances);
       for (int64_t i = 0; i < count; ++i) distances[i] = FiniteOrLast(distances[i]);
       return;
     }
-    kernels::NodeDot(view, nodes.data(), count, distances);
+    if (bytes) {
+      kernels::ByteDot(byte_view, nodes.data(), count, distances);
+    } else {
+      kernels::NodeDot(view, nodes.data(), count, distances);
+    }
     const auto scale2 = static_cast<float>(rows_.scale * rows_.scale);
     const auto mixed = static_cast<float>(rows_.start * rows_.scale);
     const auto fixed =
