@@ -1,5 +1,5 @@
-// A batch's columns as apache-arrow sees them: types from the C interface's format strings, and data
-// over the one block that a batch comes in.
+// A batch's columns as apache-arrow sees them: types from the C interface's format strings, and
+// data over the one block that a batch comes in.
 import * as arrow from 'apache-arrow';
 import { KinjoError } from './errors';
 import type { PackedBatch } from './native';

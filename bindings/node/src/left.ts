@@ -208,7 +208,7 @@ export async function toTable(left: Left): Promise<NativeTable> {
     if ('path' in left) return translated(native.openTable(left.path, left.format, left.version));
   }
   throw invalid(
-    'left must be a path, Arrow IPC bytes, an Arrow table, an array of objects, or {vectors, width}',
+    'left must be a path, Arrow IPC bytes, an Arrow table, an array of objects or {vectors, width}',
   );
 }
 

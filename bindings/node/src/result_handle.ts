@@ -1,5 +1,6 @@
-// The handle of one execution: rows in chunks or all at once, how far the work is, cancel and close.
-// The promises about overlap, errors and ends are kept below, by the result stream (docs/streams.md).
+// The handle of one execution: rows in chunks or all at once, how far the work is, cancel and
+// close. The promises about overlap, errors and ends are kept below, by the result stream
+// (docs/streams.md).
 import * as arrow from 'apache-arrow';
 import { recordBatchOf, schemaOf, type ArrowField } from './arrow_types';
 import { camelCase, KinjoError, quiet, translated } from './errors';
@@ -176,8 +177,8 @@ export class ResultHandle implements AsyncIterable<Row> {
   }
 
   /**
-   * Ends the work and frees the rows. If it fails, rows that weren't read stay, and it may be called
-   * again; calls that overlap share one outcome.
+   * Ends the work and frees the rows. If it fails, rows that weren't read stay, and it may be
+   * called again; calls that overlap share one outcome.
    */
   close(): Promise<void> {
     return quiet(this.#close());

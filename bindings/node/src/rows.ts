@@ -1,5 +1,5 @@
-// Batches as plain objects, a column at a time: loops over typed arrays, no object between the bytes
-// and the row. What each Arrow type becomes is told in docs/node.md.
+// Batches as plain objects, a column at a time: loops over typed arrays, no object between the
+// bytes and the row. What each Arrow type becomes is told in docs/node.md.
 import { isAscii } from 'node:buffer';
 import { columnsOf, decimalOf, typedValues, type ArrowField, type Column } from './arrow_types';
 import type { PackedBatch } from './native';
@@ -174,7 +174,7 @@ function valueReader(column: Column): Reader {
   return (row) => (isNull(validity, row) ? null : read(row));
 }
 
-/** Numbers, straight from their array: one loop a column, which the engine makes machine code of. */
+/** Numbers, straight from their array: a loop that the engine makes machine code of. */
 function fillNumbers(rows: Row[], name: string, values: ArrayLike<unknown>): void {
   for (let i = 0; i < rows.length; ++i) (rows[i] as Row)[name] = values[i];
 }
