@@ -2,6 +2,7 @@
 // IPC bytes, an apache-arrow table, rows as objects, or vectors as numbers.
 import * as arrow from 'apache-arrow';
 import { invalid, toError, translated } from './errors';
+import { ownTable } from './foreign_table';
 import { native, type NativeTable } from './native';
 
 export type NumberArray = Float32Array | Float64Array | Uint8Array | Int8Array;
@@ -203,7 +204,7 @@ export async function toTable(left: Left): Promise<NativeTable> {
     return toTable(arrow.tableToIPC(fromObjects(rows), 'stream'));
   }
   if (typeof left === 'object' && left !== null) {
-    if (isTable(left)) return toTable(arrow.tableToIPC(left, 'stream'));
+    if (isTable(left)) return toTable(arrow.tableToIPC(ownTable(left), 'stream'));
     if ('vectors' in left) return fromVectors(left.vectors, left.width);
     if ('path' in left) return translated(native.openTable(left.path, left.format, left.version));
   }

@@ -59,6 +59,12 @@ test('one answer from every kind of left side', async () => {
     const bytes = arrow.tableToIPC(table, kind);
     assert.deepEqual(await answers(join(bytes, RIGHT, OPTIONS)), expected);
   }
+  const words = arrow.vectorFromArray(
+    ['a', 'b', 'a'],
+    new arrow.Dictionary(new arrow.Utf8(), new arrow.Int32()),
+  );
+  const worded = await join(new arrow.Table({ vec: column, words }), RIGHT, OPTIONS).execute();
+  assert.equal((await worded.fetchAll())[3].words, 'b');
   const path = joinPath(folder, 'left.arrow');
   writeFileSync(path, arrow.tableToIPC(table, 'file'));
   assert.deepEqual(await answers(join(path, RIGHT, OPTIONS)), expected);

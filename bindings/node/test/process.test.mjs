@@ -51,14 +51,16 @@ test('require and import give one package', async () => {
 });
 
 test('worker threads have it too, and may be ended', async () => {
+  const code = `import(${JSON.stringify(PACKAGE)}).then(async ({ open }) => {
+    const handle = await (await open(${JSON.stringify(RIGHT)})).search([1, 2, 3, 4]).executeAsync();
+    const { parentPort } = await import('node:worker_threads');
+    parentPort.postMessage((await handle.fetchAll()).length);
+  })`;
   const body = `import { Worker } from 'node:worker_threads';
-    const code = \`import(\${JSON.stringify(${JSON.stringify(PACKAGE)})}).then(async ({ open }) => {
-      const handle = await (await open(\${JSON.stringify(RIGHT)})).search([1, 2, 3, 4]).executeAsync();
-      require('node:worker_threads').parentPort.postMessage((await handle.fetchAll()).length);
-    })\`;
     for (let i = 0; i < 3; ++i) {
-      const worker = new Worker(code, { eval: true });
-      console.log(await new Promise((resolve, reject) => worker.on('message', resolve).on('error', reject)));
+      const worker = new Worker(${JSON.stringify(code)}, { eval: true });
+      const said = new Promise((resolve, reject) => worker.on('message', resolve).on('error', reject));
+      console.log(await said);
       await worker.terminate();
     }`;
   assert.equal(await runs(body), '10\n10\n10');
