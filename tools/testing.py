@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 
-from tools import building, machine
+from tools import building, machine, node_package
 from tools.terminal import Failure, step
 
 SANITIZED = {
@@ -72,6 +72,10 @@ def test(words, slow=False):
     """
     options = ["--slow"] if slow else []
     building.build("release")
+    if node_package.is_here():
+        node_package.build()
+    else:
+        step("no Node 20 and npm on this machine: the Node.js package isn't tested")
     paths = [word for word in words if (machine.ROOT / word.split("::")[0]).exists()]
     names = [word for word in words if word not in paths]
     if paths and not names:
@@ -81,6 +85,8 @@ def test(words, slow=False):
     if not words:
         ctest("release")
         pytest("tests", *options)
+        if node_package.is_here():
+            node_package.test(slow=slow)
         return
     found = ctest("release", name="|".join(names))
     found |= pytest(*(paths or ["tests"]), "-k", " or ".join(names), *options)

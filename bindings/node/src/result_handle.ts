@@ -1,7 +1,8 @@
 // The handle of one execution: rows in chunks or all at once, how far the work is, cancel and
 // close. The promises about overlap, errors and ends are kept below, by the result stream
 // (docs/streams.md).
-import * as arrow from 'apache-arrow';
+import type * as arrow from 'apache-arrow';
+import { lib } from './arrow_copy';
 import { recordBatchOf, schemaOf, type ArrowField } from './arrow_types';
 import { camelCase, KinjoError, quiet, translated } from './errors';
 import type { Addon, NativeJoin, NativeStream, PackedBatch, Progress } from './native';
@@ -101,7 +102,7 @@ export class ResultHandle implements AsyncIterable<Row> {
       const batch = await this.#native.streamFetch(this.#stream, maxRows);
       if (as === 'arrow') {
         const batches = batch === null ? [] : [this.#shaped(batch, as) as arrow.RecordBatch];
-        return new arrow.Table(this.#arrowSchema(), batches) as As<O>;
+        return new lib.Table(this.#arrowSchema(), batches) as As<O>;
       }
       return (batch === null ? [] : this.#shaped(batch, as)) as As<O>;
     });
@@ -117,7 +118,7 @@ export class ResultHandle implements AsyncIterable<Row> {
         shaped.push(this.#shaped(batch, options?.as));
       }
       if (options?.as === 'arrow') {
-        return new arrow.Table(this.#arrowSchema(), shaped as arrow.RecordBatch[]) as As<O>;
+        return new lib.Table(this.#arrowSchema(), shaped as arrow.RecordBatch[]) as As<O>;
       }
       return (shaped as Row[][]).flat() as As<O>;
     });
