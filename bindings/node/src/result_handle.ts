@@ -6,7 +6,7 @@ import { lib } from './arrow_copy';
 import { recordBatchOf, schemaOf, type ArrowField } from './arrow_types';
 import { camelCase, KinjoError, quiet, translated } from './errors';
 import type { Addon, NativeJoin, NativeStream, PackedBatch, Progress } from './native';
-import { rowsOf, type Row } from './rows';
+import { RowMaker, type Row } from './rows';
 
 /** `pending`: work goes on while rows are read, one batch ahead. `complete`: all work is done. */
 export type HandleKind = 'pending' | 'complete';
@@ -53,6 +53,7 @@ export class ResultHandle implements AsyncIterable<Row> {
   readonly #join: NativeJoin | undefined;
   readonly #owner: Owner;
   readonly #field: ArrowField;
+  readonly #rows: RowMaker;
   #schema: arrow.Schema | undefined;
 
   /** @internal */
@@ -69,6 +70,7 @@ export class ResultHandle implements AsyncIterable<Row> {
     this.kind = kind;
     this.#owner = owner;
     this.#field = native.streamSchema(stream);
+    this.#rows = new RowMaker(this.#field);
   }
 
   /** Runs a call unless the session is closed. Its rejection is nobody's unhandled one. */
@@ -81,7 +83,7 @@ export class ResultHandle implements AsyncIterable<Row> {
   }
 
   #shaped(batch: PackedBatch, as: FetchOptions['as']): Row[] | arrow.RecordBatch {
-    if (as !== 'arrow') return rowsOf(this.#field, batch);
+    if (as !== 'arrow') return this.#rows.rowsOf(batch);
     return recordBatchOf(this.#arrowSchema(), this.#field, batch);
   }
 

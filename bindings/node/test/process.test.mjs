@@ -15,7 +15,10 @@ const PACKAGE = join(here, '../esm/index.mjs');
 async function runs(body, ...flags) {
   const begin = `import { join, open, Session } from ${JSON.stringify(PACKAGE)};
     const RIGHT = ${JSON.stringify(RIGHT)};
-    process.on('unhandledRejection', (reason) => { console.log('unhandled', reason); process.exit(9); });
+    process.on('unhandledRejection', (reason) => {
+      console.log('unhandled', reason);
+      process.exit(9);
+    });
     const rows = Array.from({ length: 2000 }, (_, q) => ({ q, vec: [q, q % 7, 1, 2] }));
     const query = join(rows, RIGHT, { k: 5, on: 'vec', rightSelect: ['id'] });\n`;
   const words = [...flags, '--input-type=module', '-e', begin + body];
@@ -59,11 +62,19 @@ test('worker threads have it too, and may be ended', async () => {
   const body = `import { Worker } from 'node:worker_threads';
     for (let i = 0; i < 3; ++i) {
       const worker = new Worker(${JSON.stringify(code)}, { eval: true });
-      const said = new Promise((resolve, reject) => worker.on('message', resolve).on('error', reject));
+      const said = new Promise((resolve) => worker.on('message', resolve).on('error', resolve));
       console.log(await said);
       await worker.terminate();
     }`;
   assert.equal(await runs(body), '10\n10\n10');
+});
+
+test('rows come where code from text is forbidden', async () => {
+  const body = `const handle = await (await open(RIGHT)).search([1, 2, 3, 4], { k: 2 }).execute();
+    const rows = await handle.fetchAll();
+    console.log(rows.length, Object.keys(rows[0]).join())`;
+  const said = await runs(body, '--disallow-code-generation-from-strings');
+  assert.equal(said, '2 id,name,doubled,text,never_written,_distance,_rank');
 });
 
 const HANDLES = process.env.KINJO_SLOW ? 10_000 : 300;

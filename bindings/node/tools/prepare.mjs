@@ -1,5 +1,5 @@
-// `npm install` in a clone: the addon and the compiled TypeScript are made by ./dev, unless they are
-// there. In a package from npm they always are, and this does nothing.
+// `npm install` in a clone: the addon and the compiled TypeScript are made by ./dev, unless they
+// are there. In a package from npm they always are, and this does nothing.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
