@@ -4,7 +4,7 @@ import re
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
-from tools import building, layers, machine, names, sources, tidy
+from tools import building, layers, machine, names, node_package, sources, tidy
 from tools.terminal import Failure, run, step
 
 FORMATTER = "clang-format-19"
@@ -74,6 +74,7 @@ def check(all_files=False):
         ("layers", lambda: layers.check(machine.ROOT)),
         ("tidy", lambda: tidy.check(machine.ROOT)),
         ("names in documents", lambda: names.check(machine.ROOT)),
+        ("bindings/node", lambda: node_package.check() if node_package.is_here() else []),
     ):
         step(f"check: {name}")
         found = rule()

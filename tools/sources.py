@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 CPP_ENDINGS = {".cc", ".h", ".hpp", ".c"}
-CPP_FOLDERS = ("src", "include", "cli", "bench", "tests", "examples", "bindings")
+CPP_FOLDERS = ("src", "include", "cli", "bindings", "bench", "tests", "examples")
 
 
 def files(root):

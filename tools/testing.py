@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 
-from tools import building, machine, python_package
+from tools import building, machine, node_package, python_package
 from tools.terminal import Failure, step
 
 SANITIZED = {
@@ -78,6 +78,10 @@ def test(words, slow=False):
         if not python_package.test(*words, slow=slow):
             raise Failure(f"no test in {' '.join(words)}")
         return
+    if node_package.is_here():
+        node_package.build()
+    else:
+        step("no Node 20 and npm on this machine: the Node.js package isn't tested")
     paths = [word for word in words if (machine.ROOT / word.split("::")[0]).exists()]
     names = [word for word in words if word not in paths]
     if paths and not names:
@@ -88,6 +92,8 @@ def test(words, slow=False):
         ctest("release")
         pytest("tests", *options)
         python_package.test(slow=slow)
+        if node_package.is_here():
+            node_package.test(slow=slow)
         return
     found = ctest("release", name="|".join(names))
     found |= pytest(*(paths or ["tests"]), "-k", " or ".join(names), *options)

@@ -193,8 +193,9 @@ RULES = (line_rules, file_rules, python_rules, cpp_rules, library_rules, build_r
 
 
 def is_ours(path):
-    """False for the licence and for datasets, which others' programs wrote."""
-    return path.name != "LICENSE" and not any(part.endswith(".lance") for part in path.parts)
+    """False for the licence, for locks and for datasets, which others' programs wrote."""
+    ours = path.name not in ("LICENSE", "package-lock.json")
+    return ours and not any(part.endswith(".lance") for part in path.parts)
 
 
 def check_text(path, text):

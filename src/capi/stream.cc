@@ -156,8 +156,10 @@ bool kinjo_stream_export(kinjo_stream* stream, ArrowArrayStream* out, kinjo_erro
   });
 }
 
+// The last owner's end closes, and waits for what runs but not for a source that never answers.
 void kinjo_stream_free(kinjo_stream* stream) {
-  if (stream == nullptr) return;
-  if (!stream->exported) Wall(nullptr, [&] { return stream->stream->Close(); });
-  delete stream;
+  Wall(nullptr, [&] {
+    delete stream;
+    return arrow::Status::OK();
+  });
 }

@@ -251,7 +251,7 @@ ResultStream::Core::Settling ResultStream::Core::Block(const char* reason) {
   }
   reads_.clear();
   for (auto& [waiter, done] : finishers_) {
-    settling.push_back([done = std::move(done), why] { done(why); });
+    settling.push_back([tell = std::move(done), why] { tell(why); });
   }
   finishers_.clear();
   // The rows go with the list, once the lock was given back.

@@ -101,15 +101,12 @@ kinjo_request* RequestOf(const Napi::CallbackInfo& info) {
 }
 
 void Answer(const Napi::CallbackInfo& info) {
-  if (!info[1].IsArray()) {
+  if (!info[1].IsTypedArray()) {
     kinjo_request_answer(RequestOf(info), nullptr);
     return;
   }
-  const auto list = info[1].As<Napi::Array>();
-  std::vector<int64_t> values;
-  for (uint32_t i = 0; i < list.Length(); ++i) {
-    values.push_back(list.Get(i).ToNumber().Int64Value());
-  }
+  const auto list = info[1].As<Napi::BigInt64Array>();
+  std::vector<int64_t> values(list.Data(), list.Data() + list.ElementLength());
   ArrowArray batch;
   FillBatch(std::move(values), &batch);
   kinjo_request_answer(RequestOf(info), &batch);

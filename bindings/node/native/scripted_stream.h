@@ -7,7 +7,7 @@
 namespace kinjo_node {
 
 /// scriptedStream(complete, (kind, request) => void) -> a stream of one int64 column, n;
-/// answerRequest(request, numbers or null) and failRequest(request, code number, message).
+/// answerRequest(request, BigInt64Array or null) and failRequest(request, code number, message).
 void ExportScript(Napi::Env env, Napi::Object exports);
 
 }  // namespace kinjo_node

@@ -1,6 +1,7 @@
-// A batch's columns as apache-arrow sees them: types from the C interface's format strings, and data
-// over the one block that a batch comes in.
-import * as arrow from 'apache-arrow';
+// A batch's columns as apache-arrow sees them: types from the C interface's format strings, and
+// data over the one block that a batch comes in.
+import type * as arrow from 'apache-arrow';
+import { lib } from './arrow_copy';
 import { KinjoError } from './errors';
 import type { PackedBatch } from './native';
 
@@ -54,32 +55,32 @@ export function columnsOf(schema: ArrowField, batch: PackedBatch): readonly Colu
 }
 
 const UNITS: Record<string, arrow.TimeUnit> = {
-  s: arrow.TimeUnit.SECOND,
-  m: arrow.TimeUnit.MILLISECOND,
-  u: arrow.TimeUnit.MICROSECOND,
-  n: arrow.TimeUnit.NANOSECOND,
+  s: lib.TimeUnit.SECOND,
+  m: lib.TimeUnit.MILLISECOND,
+  u: lib.TimeUnit.MICROSECOND,
+  n: lib.TimeUnit.NANOSECOND,
 };
 
 const PLAIN: Record<string, () => arrow.DataType> = {
-  n: () => new arrow.Null(),
-  b: () => new arrow.Bool(),
-  c: () => new arrow.Int8(),
-  C: () => new arrow.Uint8(),
-  s: () => new arrow.Int16(),
-  S: () => new arrow.Uint16(),
-  i: () => new arrow.Int32(),
-  I: () => new arrow.Uint32(),
-  l: () => new arrow.Int64(),
-  L: () => new arrow.Uint64(),
-  e: () => new arrow.Float16(),
-  f: () => new arrow.Float32(),
-  g: () => new arrow.Float64(),
-  tdD: () => new arrow.DateDay(),
-  tdm: () => new arrow.DateMillisecond(),
+  n: () => new lib.Null(),
+  b: () => new lib.Bool(),
+  c: () => new lib.Int8(),
+  C: () => new lib.Uint8(),
+  s: () => new lib.Int16(),
+  S: () => new lib.Uint16(),
+  i: () => new lib.Int32(),
+  I: () => new lib.Uint32(),
+  l: () => new lib.Int64(),
+  L: () => new lib.Uint64(),
+  e: () => new lib.Float16(),
+  f: () => new lib.Float32(),
+  g: () => new lib.Float64(),
+  tdD: () => new lib.DateDay(),
+  tdm: () => new lib.DateMillisecond(),
 };
 // 32-bit offsets are what a batch is packed with, whatever its source had.
-for (const format of ['u', 'U', 'vu']) PLAIN[format] = () => new arrow.Utf8();
-for (const format of ['z', 'Z', 'vz']) PLAIN[format] = () => new arrow.Binary();
+for (const format of ['u', 'U', 'vu']) PLAIN[format] = () => new lib.Utf8();
+for (const format of ['z', 'Z', 'vz']) PLAIN[format] = () => new lib.Binary();
 
 /** Bits of a decimal, its precision and scale. */
 export function decimalOf(format: string): { precision: number; scale: number; bits: number } {
@@ -96,19 +97,19 @@ function valueTypeOf(field: ArrowField): arrow.DataType {
   const unit = UNITS[format[2] ?? ''] as arrow.TimeUnit;
   if (format.startsWith('d:')) {
     const { precision, scale, bits } = decimalOf(format);
-    return new arrow.Decimal(scale, precision, bits);
+    return new lib.Decimal(scale, precision, bits);
   }
-  if (format.startsWith('w:')) return new arrow.FixedSizeBinary(Number(format.slice(2)));
+  if (format.startsWith('w:')) return new lib.FixedSizeBinary(Number(format.slice(2)));
   if (format.startsWith('ts')) {
-    return new arrow.Timestamp(unit, format.slice(4) || null);
+    return new lib.Timestamp(unit, format.slice(4) || null);
   }
-  if (format.startsWith('tt')) return new arrow.Time(unit, /[sm]$/.test(format) ? 32 : 64);
-  if (format.startsWith('tD')) return new arrow.Duration(unit);
-  if (format === '+l' || format === '+L') return new arrow.List(child);
-  if (format.startsWith('+w:')) return new arrow.FixedSizeList(Number(format.slice(3)), child);
-  if (format === '+s') return new arrow.Struct(children);
+  if (format.startsWith('tt')) return new lib.Time(unit, /[sm]$/.test(format) ? 32 : 64);
+  if (format.startsWith('tD')) return new lib.Duration(unit);
+  if (format === '+l' || format === '+L') return new lib.List(child);
+  if (format.startsWith('+w:')) return new lib.FixedSizeList(Number(format.slice(3)), child);
+  if (format === '+s') return new lib.Struct(children);
   if (format === '+m') {
-    return new arrow.Map_(
+    return new lib.Map_(
       child as arrow.Field<arrow.Struct<{ key: arrow.DataType; value: arrow.DataType }>>,
       field.keysSorted,
     );
@@ -122,16 +123,16 @@ function valueTypeOf(field: ArrowField): arrow.DataType {
 function typeOf(field: ArrowField): arrow.DataType {
   if (field.dictionary === null) return valueTypeOf(field);
   const indices = valueTypeOf(field) as arrow.Int32;
-  return new arrow.Dictionary(valueTypeOf(field.dictionary), indices);
+  return new lib.Dictionary(valueTypeOf(field.dictionary), indices);
 }
 
 function fieldOf(field: ArrowField): arrow.Field {
-  return new arrow.Field(field.name, typeOf(field), field.nullable);
+  return new lib.Field(field.name, typeOf(field), field.nullable);
 }
 
 /** The schema of a table with these columns. */
 export function schemaOf(root: ArrowField): arrow.Schema {
-  return new arrow.Schema(root.children.map(fieldOf));
+  return new lib.Schema(root.children.map(fieldOf));
 }
 
 type Values = ArrayBufferView<ArrayBuffer>;
@@ -178,22 +179,22 @@ function dataOf(column: Column, type: arrow.DataType): arrow.Data {
   };
   if (column.dictionary !== null) {
     const dictionary = (type as arrow.Dictionary).dictionary as arrow.DataType;
-    const values = arrow.makeVector(dataOf(column.dictionary, dictionary));
-    return arrow.makeData({ ...common, data: typedValues(column), dictionary: values } as never);
+    const values = lib.makeVector(dataOf(column.dictionary, dictionary));
+    return lib.makeData({ ...common, data: typedValues(column), dictionary: values } as never);
   }
-  if (arrow.DataType.isNull(type)) return arrow.makeData({ type, length: column.length } as never);
+  if (lib.DataType.isNull(type)) return lib.makeData({ type, length: column.length } as never);
   if (column.offsets !== null) {
     const offsets = { valueOffsets: column.offsets };
     if (column.values === null) {
-      return arrow.makeData({ ...common, ...offsets, child: children[0] } as never);
+      return lib.makeData({ ...common, ...offsets, child: children[0] } as never);
     }
-    return arrow.makeData({ ...common, ...offsets, data: column.values } as never);
+    return lib.makeData({ ...common, ...offsets, data: column.values } as never);
   }
   if (column.values === null) {
-    const nested = arrow.DataType.isStruct(type) ? { children } : { child: children[0] };
-    return arrow.makeData({ ...common, ...nested } as never);
+    const nested = lib.DataType.isStruct(type) ? { children } : { child: children[0] };
+    return lib.makeData({ ...common, ...nested } as never);
   }
-  return arrow.makeData({ ...common, data: typedValues(column) } as never);
+  return lib.makeData({ ...common, data: typedValues(column) } as never);
 }
 
 /** A record batch over the memory of `batch`. */
@@ -205,7 +206,7 @@ export function recordBatchOf(
   const children = columnsOf(root, batch).map((column, i) =>
     dataOf(column, schema.fields[i]?.type as arrow.DataType),
   );
-  const type = new arrow.Struct(schema.fields);
-  const data = arrow.makeData({ type, length: batch.rows, nullCount: 0, children } as never);
-  return new arrow.RecordBatch(schema, data as unknown as arrow.Data<arrow.Struct>);
+  const type = new lib.Struct(schema.fields);
+  const data = lib.makeData({ type, length: batch.rows, nullCount: 0, children } as never);
+  return new lib.RecordBatch(schema, data as unknown as arrow.Data<arrow.Struct>);
 }

@@ -1,4 +1,5 @@
 // What the package gives: join and open, the classes behind them, and the types.
+import { useArrow } from './arrow_copy';
 import type { Left } from './left';
 import { native } from './native';
 import type { JoinOptions } from './options';
@@ -34,3 +35,6 @@ export function open(uri: string, options?: { version?: number | string }): Prom
 export function describeRuntime(): Record<string, unknown> {
   return JSON.parse(native.describeRuntime()) as Record<string, unknown>;
 }
+
+/** @internal For esm/index.mjs. */
+export const internal = { useArrow };

@@ -1,7 +1,9 @@
 // The left side of a join, or the queries of a search, from whatever JavaScript has: a path, Arrow
 // IPC bytes, an apache-arrow table, rows as objects, or vectors as numbers.
-import * as arrow from 'apache-arrow';
+import type * as arrow from 'apache-arrow';
+import { lib } from './arrow_copy';
 import { invalid, toError, translated } from './errors';
+import { ownTable } from './foreign_table';
 import { native, type NativeTable } from './native';
 
 export type NumberArray = Float32Array | Float64Array | Uint8Array | Int8Array;
@@ -117,7 +119,7 @@ function fromObjects(rows: readonly Readonly<Record<string, unknown>>[]): arrow.
       name,
       rows.map((row) => row[name] ?? null),
     );
-  return new arrow.Table(columns);
+  return new lib.Table(columns);
 }
 
 function isTypedVector(value: unknown): value is Exclude<NumberArray, Uint8Array> {
@@ -143,27 +145,27 @@ function toVectors(values: readonly unknown[]): arrow.Vector | undefined {
     all.set(value as Numbers, i * width);
     validity[i >> 3] = (validity[i >> 3] as number) | (1 << (i & 7));
   });
-  const items = arrow.makeVector(all);
-  const type = new arrow.FixedSizeList(width, new arrow.Field('item', items.type, true));
+  const items = lib.makeVector(all);
+  const type = new lib.FixedSizeList(width, new lib.Field('item', items.type, true));
   const child = items.data[0];
   const data = { type, length: values.length, nullCount: -1, nullBitmap: validity, child };
-  return arrow.makeVector(arrow.makeData(data as never));
+  return lib.makeVector(lib.makeData(data as never));
 }
 
 function scalarType(name: string, values: readonly unknown[]): arrow.DataType {
   const kinds = new Set(values.filter((value) => value !== null).map((value) => typeof value));
-  if (values.every((value) => value === null)) return new arrow.Null();
+  if (values.every((value) => value === null)) return new lib.Null();
   if (values.every((value) => value === null || value instanceof Date)) {
-    return new arrow.TimestampMillisecond();
+    return new lib.TimestampMillisecond();
   }
   if (kinds.size === 1) {
-    if (kinds.has('string')) return new arrow.Utf8();
-    if (kinds.has('boolean')) return new arrow.Bool();
-    if (kinds.has('bigint')) return new arrow.Int64();
+    if (kinds.has('string')) return new lib.Utf8();
+    if (kinds.has('boolean')) return new lib.Bool();
+    if (kinds.has('bigint')) return new lib.Int64();
     if (kinds.has('number')) {
       const narrow = (value: unknown) =>
         value === null || (value as number) === ((value as number) | 0);
-      return values.every(narrow) ? new arrow.Int32() : new arrow.Float64();
+      return values.every(narrow) ? new lib.Int32() : new lib.Float64();
     }
   }
   throw invalid(
@@ -180,17 +182,17 @@ function toVector(name: string, values: readonly unknown[]): arrow.Vector {
     const numbers = (value: unknown) =>
       value === null || isNumbers(value) || (value as []).length === 0;
     if (!values.every(numbers)) throw invalid(`column '${name}' has lists of other than numbers`);
-    const type = new arrow.List(new arrow.Field('item', new arrow.Float64(), true));
-    return arrow.vectorFromArray(
+    const type = new lib.List(new lib.Field('item', new lib.Float64(), true));
+    return lib.vectorFromArray(
       values.map((value) => value && Array.from(value as Numbers)),
       type,
     );
   }
-  return arrow.vectorFromArray(values as unknown[], scalarType(name, values)) as arrow.Vector;
+  return lib.vectorFromArray(values as unknown[], scalarType(name, values)) as arrow.Vector;
 }
 
 function isTable(value: object): value is arrow.Table {
-  return value instanceof arrow.Table || ('schema' in value && 'batches' in value);
+  return value instanceof lib.Table || ('schema' in value && 'batches' in value);
 }
 
 /** Makes the engine's table of a left side. */
@@ -200,15 +202,15 @@ export async function toTable(left: Left): Promise<NativeTable> {
   if (left instanceof ArrayBuffer) return toTable(new Uint8Array(left));
   if (Array.isArray(left)) {
     const rows = left as readonly Record<string, unknown>[];
-    return toTable(arrow.tableToIPC(fromObjects(rows), 'stream'));
+    return toTable(lib.tableToIPC(fromObjects(rows), 'stream'));
   }
   if (typeof left === 'object' && left !== null) {
-    if (isTable(left)) return toTable(arrow.tableToIPC(left, 'stream'));
+    if (isTable(left)) return toTable(lib.tableToIPC(ownTable(left), 'stream'));
     if ('vectors' in left) return fromVectors(left.vectors, left.width);
     if ('path' in left) return translated(native.openTable(left.path, left.format, left.version));
   }
   throw invalid(
-    'left must be a path, Arrow IPC bytes, an Arrow table, an array of objects, or {vectors, width}',
+    'left must be a path, Arrow IPC bytes, an Arrow table, an array of objects or {vectors, width}',
   );
 }
 

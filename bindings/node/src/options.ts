@@ -1,5 +1,5 @@
-// The options of a join by JavaScript's names and types, checked here as far as types go; values and
-// combinations are the engine's to judge.
+// The options of a join by JavaScript's names and types, checked here as far as types go; values
+// and combinations are the engine's to judge.
 import { invalid } from './errors';
 
 /** What a join may be asked; docs/semantics.md says what each means. */

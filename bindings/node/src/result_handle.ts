@@ -1,10 +1,12 @@
-// The handle of one execution: rows in chunks or all at once, how far the work is, cancel and close.
-// The promises about overlap, errors and ends are kept below, by the result stream (docs/streams.md).
-import * as arrow from 'apache-arrow';
+// The handle of one execution: rows in chunks or all at once, how far the work is, cancel and
+// close. The promises about overlap, errors and ends are kept below, by the result stream
+// (docs/streams.md).
+import type * as arrow from 'apache-arrow';
+import { lib } from './arrow_copy';
 import { recordBatchOf, schemaOf, type ArrowField } from './arrow_types';
 import { camelCase, KinjoError, quiet, translated } from './errors';
 import type { Addon, NativeJoin, NativeStream, PackedBatch, Progress } from './native';
-import { rowsOf, type Row } from './rows';
+import { RowMaker, type Row } from './rows';
 
 /** `pending`: work goes on while rows are read, one batch ahead. `complete`: all work is done. */
 export type HandleKind = 'pending' | 'complete';
@@ -51,6 +53,7 @@ export class ResultHandle implements AsyncIterable<Row> {
   readonly #join: NativeJoin | undefined;
   readonly #owner: Owner;
   readonly #field: ArrowField;
+  readonly #rows: RowMaker;
   #schema: arrow.Schema | undefined;
 
   /** @internal */
@@ -67,6 +70,7 @@ export class ResultHandle implements AsyncIterable<Row> {
     this.kind = kind;
     this.#owner = owner;
     this.#field = native.streamSchema(stream);
+    this.#rows = new RowMaker(this.#field);
   }
 
   /** Runs a call unless the session is closed. Its rejection is nobody's unhandled one. */
@@ -79,7 +83,7 @@ export class ResultHandle implements AsyncIterable<Row> {
   }
 
   #shaped(batch: PackedBatch, as: FetchOptions['as']): Row[] | arrow.RecordBatch {
-    if (as !== 'arrow') return rowsOf(this.#field, batch);
+    if (as !== 'arrow') return this.#rows.rowsOf(batch);
     return recordBatchOf(this.#arrowSchema(), this.#field, batch);
   }
 
@@ -100,7 +104,7 @@ export class ResultHandle implements AsyncIterable<Row> {
       const batch = await this.#native.streamFetch(this.#stream, maxRows);
       if (as === 'arrow') {
         const batches = batch === null ? [] : [this.#shaped(batch, as) as arrow.RecordBatch];
-        return new arrow.Table(this.#arrowSchema(), batches) as As<O>;
+        return new lib.Table(this.#arrowSchema(), batches) as As<O>;
       }
       return (batch === null ? [] : this.#shaped(batch, as)) as As<O>;
     });
@@ -116,7 +120,7 @@ export class ResultHandle implements AsyncIterable<Row> {
         shaped.push(this.#shaped(batch, options?.as));
       }
       if (options?.as === 'arrow') {
-        return new arrow.Table(this.#arrowSchema(), shaped as arrow.RecordBatch[]) as As<O>;
+        return new lib.Table(this.#arrowSchema(), shaped as arrow.RecordBatch[]) as As<O>;
       }
       return (shaped as Row[][]).flat() as As<O>;
     });
@@ -176,8 +180,8 @@ export class ResultHandle implements AsyncIterable<Row> {
   }
 
   /**
-   * Ends the work and frees the rows. If it fails, rows that weren't read stay, and it may be called
-   * again; calls that overlap share one outcome.
+   * Ends the work and frees the rows. If it fails, rows that weren't read stay, and it may be
+   * called again; calls that overlap share one outcome.
    */
   close(): Promise<void> {
     return quiet(this.#close());

@@ -1,5 +1,5 @@
-// Batches as plain objects, a column at a time: loops over typed arrays, no object between the bytes
-// and the row. What each Arrow type becomes is told in docs/node.md.
+// Batches as plain objects, a column at a time: loops over typed arrays, no object between the
+// bytes and the row. What each Arrow type becomes is told in docs/node.md.
 import { isAscii } from 'node:buffer';
 import { columnsOf, decimalOf, typedValues, type ArrowField, type Column } from './arrow_types';
 import type { PackedBatch } from './native';
@@ -174,31 +174,77 @@ function valueReader(column: Column): Reader {
   return (row) => (isNull(validity, row) ? null : read(row));
 }
 
-/** Numbers, straight from their array: one loop a column, which the engine makes machine code of. */
-function fillNumbers(rows: Row[], name: string, values: ArrayLike<unknown>): void {
-  for (let i = 0; i < rows.length; ++i) (rows[i] as Row)[name] = values[i];
+/** Makes the rows of a batch from its columns: arrays to be indexed and readers to be called. */
+type Maker = (columns: readonly unknown[], count: number) => Row[];
+
+/** A plain number column may be indexed; others have a reader. */
+function isIndexed(column: Column): boolean {
+  return isNumeric(column.field) && column.validity === null;
 }
 
-function fill(rows: Row[], name: string, read: Reader): void {
-  for (let i = 0; i < rows.length; ++i) (rows[i] as Row)[name] = read(i);
-}
-
-function fillColumn(rows: Row[], column: Column): void {
-  const { name } = column.field;
-  if (name === '__proto__') {
-    const read = valueReader(column);
-    rows.forEach((row, i) => setOwn(row, name, read(i)));
-  } else if (isNumeric(column.field) && column.validity === null) {
-    fillNumbers(rows, name, typedValues(column));
-  } else {
-    fill(rows, name, valueReader(column));
+/**
+ * One object literal with all names: rows then have one shape from the start, which is several
+ * times faster than adding properties. Null where a program forbids code from text.
+ */
+function compiledMaker(names: readonly string[], indexed: readonly boolean[]): Maker | null {
+  const values = names.map((name, c) => {
+    const value = indexed[c] ? `c${c}[i]` : `c${c}(i)`;
+    return `[${JSON.stringify(name)}]: ${value}`;
+  });
+  const taken = names.map((_, c) => `const c${c} = columns[${c}];`).join(' ');
+  const body = `${taken} const rows = new Array(count);
+    for (let i = 0; i < count; ++i) rows[i] = { ${values.join(', ')} };
+    return rows;`;
+  try {
+    // eslint-disable-next-line @typescript-eslint/no-implied-eval
+    return new Function('columns', 'count', body) as Maker;
+  } catch {
+    return null;
   }
 }
 
-/** The rows of a batch; none of its memory is held by them. */
-export function rowsOf(schema: ArrowField, batch: PackedBatch): Row[] {
-  const rows: Row[] = [];
-  for (let i = 0; i < batch.rows; ++i) rows.push({});
-  for (const column of columnsOf(schema, batch)) fillColumn(rows, column);
-  return rows;
+function plainMaker(names: readonly string[], indexed: readonly boolean[]): Maker {
+  const read = (column: unknown, c: number, row: number) =>
+    indexed[c] ? (column as ArrayLike<unknown>)[row] : (column as Reader)(row);
+  return (columns, count) => {
+    const rows: Row[] = [];
+    for (let i = 0; i < count; ++i) {
+      const row: Row = {};
+      names.forEach((name, c) => setOwn(row, name, read(columns[c], c, i)));
+      rows.push(row);
+    }
+    return rows;
+  };
+}
+
+/** Turns the batches of one result into rows. None of their memory is held by the rows. */
+export class RowMaker {
+  readonly #schema: ArrowField;
+  readonly #names: readonly string[];
+  /** By which columns of a batch can be indexed: those without nulls in it. */
+  readonly #makers = new Map<string, Maker>();
+
+  constructor(schema: ArrowField) {
+    this.#schema = schema;
+    this.#names = schema.children.map((field) => field.name);
+  }
+
+  rowsOf(batch: PackedBatch): Row[] {
+    const columns = columnsOf(this.#schema, batch);
+    const indexed = columns.map(isIndexed);
+    const values = columns.map((column, c) =>
+      indexed[c] ? typedValues(column) : valueReader(column),
+    );
+    return this.#makerOf(indexed)(values, batch.rows);
+  }
+
+  #makerOf(indexed: readonly boolean[]): Maker {
+    const key = indexed.map(Number).join('');
+    let maker = this.#makers.get(key);
+    if (maker === undefined) {
+      maker = compiledMaker(this.#names, indexed) ?? plainMaker(this.#names, indexed);
+      this.#makers.set(key, maker);
+    }
+    return maker;
+  }
 }

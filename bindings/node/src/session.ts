@@ -1,5 +1,5 @@
 // Queries, open datasets, and the session that they belong to.
-import * as arrow from 'apache-arrow';
+import type * as arrow from 'apache-arrow';
 import { schemaOf } from './arrow_types';
 import { KinjoError, quiet, toError, translated } from './errors';
 import { toQueries, toTable, type Left, type Queries } from './left';

@@ -67,9 +67,11 @@ arrow::Result<DeadRows> ReadArrowArray(const std::string& path,
   arrow::ipc::IpcReadOptions options = arrow::ipc::IpcReadOptions::Defaults();
   options.use_threads = false;
   // A compressed buffer states its own size: the pool refuses one beyond what the rows can need.
+  // (The cap looks at all that is allocated, so between it and the process's pool stands one that
+  // counts this file's alone.)
+  arrow::ProxyMemoryPool own(arrow::default_memory_pool());
   arrow::CappedMemoryPool pool(
-      arrow::default_memory_pool(),
-      static_cast<int64_t>(physical_rows * sizeof(uint32_t)) + 2 * bytes->size() + (1 << 20));
+      &own, static_cast<int64_t>(physical_rows * sizeof(uint32_t)) + 2 * bytes->size() + (1 << 20));
   options.memory_pool = &pool;
   auto source = std::make_shared<arrow::io::BufferReader>(std::move(bytes));
   arrow::Result<std::shared_ptr<arrow::ipc::RecordBatchFileReader>> file =

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "arrow/array/builder_primitive.h"
+#include "arrow/buffer.h"
 #include "arrow/io/memory.h"
 #include "arrow/ipc/writer.h"
 #include "arrow/record_batch.h"
@@ -120,6 +121,11 @@ TEST(DeadRowsTest, ReadsBothKindsOfFile) {
           rows, 150'000);
     }
   }
+}
+
+TEST(DeadRowsTest, ReadsItsFileWhateverElseIsAllocated) {
+  const auto others = arrow::AllocateBuffer(8 << 20).ValueOrDie();
+  EXPECT_TRUE(Read(ArrowFile({1, 2}, true), DeletionFileType::kArrowArray, 10).ok());
 }
 
 TEST(DeadRowsTest, RefusesRowsBeyondTheFragment) {

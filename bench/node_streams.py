@@ -1,0 +1,109 @@
+"""Draining results in Node.js: a pending handle, which is one batch ahead, against a complete one,
+which fetches on demand. Fresh processes in turns; elapsed is execute + finished + drain. Also the
+package's own row objects against apache-arrow's.
+
+Results of one boolean, float or double column, of wide rows, and of 10,000 small rows; with a
+consumer that only takes the batches, and with one that reads a column of each.
+"""
+
+import json
+import statistics
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.ipc
+
+from tools import node_package
+
+PROGRAM = Path(__file__).resolve().parent / "node_streams.mjs"
+ROWS = {
+    "boolean": 4_000_000, "float": 4_000_000, "double": 3_000_000, "wide": 300_000, "small": 10_000
+}
+
+
+def columns_of(name, rows, generator):
+    if name == "boolean":
+        return {"val": pa.array(generator.random(rows) < 0.5)}
+    if name == "float":
+        return {"val": pa.array(generator.random(rows, dtype=np.float32))}
+    if name == "double":
+        return {"val": pa.array(generator.random(rows))}
+    if name == "small":
+        return {"val": pa.array(np.arange(rows))}
+    numbers = {f"n{i}": pa.array(generator.integers(0, 1 << 40, rows)) for i in range(16)}
+    texts = {f"t{i}": pa.array([f"text-{i}-{row}" for row in range(rows)]) for i in range(4)}
+    return numbers | texts
+
+
+def left_table(folder, name):
+    """An Arrow file whose rows all find one neighbour in a right table of a few rows."""
+    path = folder / f"{name}.arrow"
+    if not path.exists():
+        rows = ROWS[name]
+        generator = np.random.default_rng(5)
+        vectors = pa.FixedSizeListArray.from_arrays(
+            pa.array(generator.random(rows * 2, dtype=np.float32)), 2)
+        table = pa.table(columns_of(name, rows, generator) | {"vec": vectors})
+        with pa.ipc.new_file(path, table.schema) as file:
+            file.write_table(table, max_chunksize=65536)
+    return path
+
+
+def right_table(folder):
+    path = folder / "right.arrow"
+    vectors = pa.FixedSizeListArray.from_arrays(pa.array(np.arange(8, dtype=np.float32)), 2)
+    table = pa.table({"vec": vectors})
+    with pa.ipc.new_file(path, table.schema) as file:
+        file.write_table(table)
+    return path
+
+
+def sample(**asked):
+    done = subprocess.run(
+        ["node", PROGRAM, json.dumps(asked)], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def cell(samples):
+    """Median drain in ms, elapsed in ms, peak memory in MiB, and the kinds that were seen."""
+    middle = {key: statistics.median(one[key] for one in samples)
+              for key in ("drain_ms", "elapsed_ms", "rss_mib")}
+    kinds = sorted({one["kind"] for one in samples})
+    return middle, kinds
+
+
+def run(folder, rounds, threads):
+    node_package.require()
+    folder = folder / "node_streams"
+    folder.mkdir(exist_ok=True)
+    right = str(right_table(folder))
+    print(f"Node.js result streams, {threads} threads, medians of {rounds} processes a cell")
+    print(f"{'result':8} {'consumer':9} {'drain ms, complete -> pending':>30} {'':>7} "
+          f"{'elapsed ms':>18} {'peak RSS MiB':>16}  rows, batches")
+    for name in ROWS:
+        left = str(left_table(folder, name))
+        for work in (False, True):
+            seen = {"complete": [], "pending": []}
+            for _ in range(rounds):
+                for mode in seen:
+                    seen[mode].append(sample(left=left, right=right, mode=mode, work=work,
+                                             threads=threads))
+            counts = {(one["rows"], one["batches"]) for one in seen["complete"] + seen["pending"]}
+            assert len(counts) == 1, counts
+            (demand, demand_kinds), (ahead, ahead_kinds) = map(cell, seen.values())
+            assert demand_kinds == ["complete"] and ahead_kinds == ["pending"]
+            change = ahead["drain_ms"] / demand["drain_ms"] - 1
+            (rows, batches), = counts
+            print(f"{name:8} {'works' if work else 'takes':9} {demand['drain_ms']:14.1f} -> "
+                  f"{ahead['drain_ms']:10.1f} {change:+9.0%} "
+                  f"{demand['elapsed_ms']:8.0f} -> {ahead['elapsed_ms']:6.0f} "
+                  f"{demand['rss_mib']:7.0f} -> {ahead['rss_mib']:5.0f}  {rows}, {batches}")
+    for name in ("double", "wide"):
+        ratio = [sample(left=str(left_table(folder, name)), right=right, mode="rows",
+                        threads=threads) for _ in range(rounds)]
+        ours = statistics.median(one["ours_ms"] for one in ratio)
+        arrows = statistics.median(one["arrow_ms"] for one in ratio)
+        print(f"{name:8} rows as objects: ours {ours:.0f} ms, apache-arrow's {arrows:.0f} ms, "
+              f"{arrows / ours:.1f}x")
