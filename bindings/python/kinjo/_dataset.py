@@ -1,4 +1,4 @@
-"""Lance datasets: looked at, read, counted and searched."""
+"""Lance datasets: looked at, read, counted, searched and changed."""
 
 import json
 import os
@@ -9,7 +9,8 @@ from kinjo._library import native
 
 
 class Dataset:
-    """One version of a Lance dataset, as it was then whatever is written later.
+    """One version of a Lance dataset, as it was then whatever others write later. What this object
+    itself changes takes it on to the version that came of it.
 
     Threads may share it, and joins and searches on it open each index once. Another process opens
     its own: pickling keeps the place and the version.
@@ -107,6 +108,37 @@ class Dataset:
         from kinjo._join import search
 
         return search(self, q, k=k, **options)
+
+    def _moved_to(self, told: dict[str, int]) -> dict[str, int]:
+        """The change is committed; this object is of its version now."""
+        self._native = native.Dataset.open(self._uri, told["version"], "")
+        return told
+
+    def append(self, data: Any, *, progress: Any = None) -> int:
+        """Adds rows (any left side of a join) to the latest version, and gives their number."""
+        from kinjo._writing import write
+
+        return self._moved_to(write(data, self._uri, {"mode": "append"}, progress))["rows"]
+
+    def delete(self, where: str) -> int:
+        """Deletes the rows of the latest version for which a SQL predicate is true, and gives their
+        number."""
+        return self._moved_to(native.delete_rows(self._uri, where))["rows"]
+
+    def compact(
+        self,
+        *,
+        target_rows: int | None = None,
+        deleted_share_max: float | None = None,
+        progress: Any = None,
+    ) -> dict[str, int]:
+        """Makes large fragments of small ones, without their deleted rows, and tells version, rows,
+        fragments, old_fragments and bytes."""
+        from kinjo._progress import showing
+
+        with showing(progress) as told:
+            changed = native.compact_dataset(self._uri, target_rows, deleted_share_max, told)
+        return self._moved_to(changed)
 
     def _facts(self) -> list[tuple[str, str]]:
         told = self.describe()
