@@ -10,5 +10,11 @@ int RunExplain(const Flags& flags);
 int RunSearch(const Flags& flags);
 int RunTune(const Flags& flags);
 int RunInfo(const Flags& flags);
+int RunIndexCreate(const Flags& flags);
+int RunIndexList(const Flags& flags);
+int RunIndexOptimize(const Flags& flags);
+int RunIndexDrop(const Flags& flags);
+int RunIndexRename(const Flags& flags);
+int RunIndexCheck(const Flags& flags);
 
 }  // namespace kinjo::cli

@@ -37,6 +37,25 @@ DescribedIndex IndexOf(const Json& json) {
   return index;
 }
 
+DescribedBuild BuildOf(const Json& json) {
+  DescribedBuild build;
+  json.at("type").get_to(build.type);
+  json.at("metric").get_to(build.metric);
+  json.at("num_partitions").get_to(build.num_partitions);
+  json.at("choices").get_to(build.choices);
+  json.at("num_rows").get_to(build.num_rows);
+  json.at("null_rows").get_to(build.null_rows);
+  json.at("non_finite_rows").get_to(build.non_finite_rows);
+  json.at("zero_rows").get_to(build.zero_rows);
+  json.at("empty_partitions").get_to(build.empty_partitions);
+  json.at("index_bytes").get_to(build.index_bytes);
+  json.at("peak_memory_bytes").get_to(build.peak_memory_bytes);
+  for (const char* step : {"train_s", "encode_s", "write_s"}) {
+    build.total_s += json.at(step).get<double>();
+  }
+  return build;
+}
+
 }  // namespace
 
 DescribedRuntime ReadRuntime(const std::string& text) {
@@ -102,6 +121,33 @@ DescribedRun ReadRun(const std::string& report_json) {
   const Json json = Json::parse(report_json);
   return {json.value("index_name", ""), json.value("metric", ""),
           json.value("scored_all_passing", false), json.value("clusters", uint64_t{0})};
+}
+
+std::string IndexesJson(const std::string& text) {
+  const auto json = nlohmann::ordered_json::parse(text);
+  return nlohmann::ordered_json{{"indexes", json.at("indexes")},
+                                {"scalar_indexes", json.at("scalar_indexes")}}
+      .dump();
+}
+
+DescribedIndexChange ReadCreated(const std::string& text) {
+  const Json json = Json::parse(text);
+  DescribedIndexChange change;
+  json.at("name").get_to(change.name);
+  json.at("version").get_to(change.version);
+  change.build = BuildOf(json);
+  return change;
+}
+
+DescribedIndexChange ReadOptimized(const std::string& text) {
+  const Json json = Json::parse(text);
+  DescribedIndexChange change;
+  json.at("name").get_to(change.name);
+  json.at("version").get_to(change.version);
+  json.at("changed").get_to(change.changed);
+  change.replaced_segments = json.at("replaced").size();
+  if (change.changed) change.build = BuildOf(json.at("segment"));
+  return change;
 }
 
 }  // namespace kinjo::cli

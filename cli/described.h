@@ -113,4 +113,32 @@ DescribedCurve ReadCurve(const std::string& json);
 
 DescribedRun ReadRun(const std::string& report_json);
 
+/// What a build of an index tells: kinjo_index_create, or the segment of kinjo_index_optimize.
+struct DescribedBuild {
+  std::string type;
+  std::string metric;
+  uint64_t num_partitions = 0;
+  std::vector<std::string> choices;
+  uint64_t num_rows = 0;
+  uint64_t null_rows = 0;
+  uint64_t non_finite_rows = 0;
+  uint64_t zero_rows = 0;
+  uint64_t empty_partitions = 0;
+  uint64_t index_bytes = 0;
+  uint64_t peak_memory_bytes = 0;
+  double total_s = 0;
+};
+struct DescribedIndexChange {
+  std::string name;
+  uint64_t version = 0;
+  bool changed = true;
+  uint64_t replaced_segments = 0;
+  DescribedBuild build;
+};
+/// The lists of indexes in a dataset's JSON, as one object of both.
+std::string IndexesJson(const std::string& dataset_json);
+
+DescribedIndexChange ReadCreated(const std::string& json);
+DescribedIndexChange ReadOptimized(const std::string& json);
+
 }  // namespace kinjo::cli

@@ -40,6 +40,21 @@ const std::vector<CommandRow>& CommandTable() {
        "DATASET [--versions] [--fragments] [--index NAME] [--json]\n       kinjo info --cpu "
        "[--json]",
        "kinjo info items.lance --index embedding_idx"},
+      {kIndexCreate, "index create", "Build a vector index and add it to a dataset",
+       "DATASET [--column COLUMN] [--type TYPE] [--metric NAME] [flags]",
+       "kinjo index create items.lance --type IVF_PQ --metric cosine --check"},
+      {kIndexList, "index list", "List the indexes of a dataset and what they cover",
+       "DATASET [--json]", "kinjo index list items.lance"},
+      {kIndexOptimize, "index optimize", "Bring an index up to the rows of today",
+       "DATASET [--name NAME] [--num-indices-to-merge N] [--retrain]",
+       "kinjo index optimize items.lance"},
+      {kIndexDrop, "index drop", "Take an index out of a dataset", "DATASET --name NAME",
+       "kinjo index drop items.lance --name embedding_idx"},
+      {kIndexRename, "index rename", "Give an index another name",
+       "DATASET --name NAME --new-name NAME",
+       "kinjo index rename items.lance --name embedding_idx --new-name by_meaning"},
+      {kIndexCheck, "index check", "Measure what an index finds, against the exact answers",
+       "DATASET [--name NAME] [-k N] [--recall R]", "kinjo index check items.lance -k 10"},
   };
   return rows;
 }

@@ -17,15 +17,34 @@ enum Command : unsigned {
   kInfo = 4,
   kSearchDataset = 8,
   kTune = 16,
+  kIndexCreate = 1 << 20,
+  kIndexList = 1 << 21,
+  kIndexOptimize = 1 << 22,
+  kIndexDrop = 1 << 23,
+  kIndexRename = 1 << 24,
+  kIndexCheck = 1 << 25,
+  kBuildsIndex = kIndexCreate | kIndexOptimize,
+  kNamesIndex = kIndexOptimize | kIndexDrop | kIndexRename | kIndexCheck,
+  kIndexes = kIndexCreate | kIndexList | kNamesIndex,
   kRunsJoin = kJoin | kExplain | kTune,
   kAsks = kRunsJoin | kSearchDataset,
   kGivesRows = kJoin | kExplain | kSearchDataset,
   kRunsWhole = kJoin | kSearchDataset,
-  kEvery = kAsks | kInfo,
+  kEvery = kAsks | kInfo | kIndexes,
 };
 
 /// Headings of the help, in its order.
-enum class Group { kSides, kSearch, kRows, kOutput, kResources, kReport, kInspect };
+enum class Group {
+  kSides,
+  kIndex,
+  kTraining,
+  kSearch,
+  kRows,
+  kOutput,
+  kResources,
+  kReport,
+  kInspect
+};
 
 // What a value of each kind is stored as.
 using Text = std::optional<std::string>;

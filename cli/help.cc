@@ -17,6 +17,8 @@ struct Heading {
 
 constexpr Heading kHeadings[] = {
     {Group::kSides, "The two sides"},
+    {Group::kIndex, "The index"},
+    {Group::kTraining, "How it is built"},
     {Group::kSearch, "The search"},
     {Group::kRows, "The rows of the result"},
     {Group::kOutput, "Where they go"},

@@ -23,7 +23,8 @@ int RunProgram(int argc, char** argv) {
     Tell(ProgramHelp());
     return kWrongCommandLine;
   }
-  if (invocation.flags.memory_limit.has_value()) ReturnFreedMemory();
+  const Flags& flags = invocation.flags;
+  if (flags.memory_limit.has_value() || flags.index_memory_limit.has_value()) ReturnFreedMemory();
   WatchSignals();
   switch (command->command) {
     case kExplain:
@@ -34,6 +35,18 @@ int RunProgram(int argc, char** argv) {
       return RunTune(invocation.flags);
     case kInfo:
       return RunInfo(invocation.flags);
+    case kIndexCreate:
+      return RunIndexCreate(invocation.flags);
+    case kIndexList:
+      return RunIndexList(invocation.flags);
+    case kIndexOptimize:
+      return RunIndexOptimize(invocation.flags);
+    case kIndexDrop:
+      return RunIndexDrop(invocation.flags);
+    case kIndexRename:
+      return RunIndexRename(invocation.flags);
+    case kIndexCheck:
+      return RunIndexCheck(invocation.flags);
     default:
       return RunJoin(invocation.flags);
   }

@@ -66,7 +66,11 @@ std::string MismatchText(const CLI::ArgumentMismatch& error) {
   return name + (repeated ? " is given more than once" : " needs a value");
 }
 
+std::string SecondWords(const std::string& word);
+
 std::string UnknownCommand(const std::string& name) {
+  const std::string second = SecondWords(name);
+  if (!second.empty()) return "'" + name + "' needs one of: " + second;
   std::vector<std::string> names;
   for (const CommandRow& row : CommandTable()) names.emplace_back(row.name);
   return "unknown command '" + name + "'" + DidYouMean(name, names);
@@ -98,13 +102,43 @@ std::string UnknownText(const CLI::App& app, const CommandRow* command) {
   return UnknownCommand(rest.front());
 }
 
+// How the parser knows a command of two words.
+std::string ParsedName(const CommandRow& row) {
+  std::string name = row.name;
+  std::replace(name.begin(), name.end(), ' ', '-');
+  return name;
+}
+
+// Makes one word of the first two where they are a command together.
+void JoinCommandWords(std::vector<std::string>* words) {
+  if (words->size() < 2) return;
+  for (const CommandRow& row : CommandTable()) {
+    if (row.name != (*words)[0] + " " + (*words)[1]) continue;
+    (*words)[0] = ParsedName(row);
+    words->erase(words->begin() + 1);
+    return;
+  }
+}
+
+// "" unless `word` begins commands of two words: then what may follow.
+std::string SecondWords(const std::string& word) {
+  std::string list;
+  for (const CommandRow& row : CommandTable()) {
+    const std::string name = row.name;
+    if (!name.starts_with(word + " ")) continue;
+    list += (list.empty() ? "" : ", ") + name.substr(word.size() + 1);
+  }
+  return list;
+}
+
 // `kinjo help [COMMAND]`: what the command's own --help gives.
-Invocation ParseHelp(const std::vector<std::string>& words) {
+Invocation ParseHelp(std::vector<std::string> words) {
   Invocation invocation;
   invocation.flags.help = true;
   if (words.empty() || words[0] == "--help" || words[0] == "-h") return invocation;
+  JoinCommandWords(&words);
   for (const CommandRow& row : CommandTable()) {
-    if (row.name == words[0]) invocation.command = &row;
+    if (ParsedName(row) == words[0]) invocation.command = &row;
   }
   if (invocation.command == nullptr) {
     invocation.error = UnknownCommand(words[0]);
@@ -119,6 +153,8 @@ Invocation ParseHelp(const std::vector<std::string>& words) {
 Invocation Parse(int argc, char** argv) {
   if (argc > 1 && std::string(argv[1]) == "help") return ParseHelp({argv + 2, argv + argc});
   Invocation invocation;
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  JoinCommandWords(&words);
   Texts texts;
   CLI::App app;
   app.set_help_flag("");
@@ -128,14 +164,15 @@ Invocation Parse(int argc, char** argv) {
   app.add_flag("-h,--help", invocation.flags.help)->disable_flag_override();
   std::map<const CLI::App*, const CommandRow*> commands;
   for (const CommandRow& row : CommandTable()) {
-    CLI::App* command = app.add_subcommand(row.name);
+    CLI::App* command = app.add_subcommand(ParsedName(row));
     command->set_help_flag("");
     command->allow_extras();
     AddFlags(row, command, &texts);
     commands[command] = &row;
   }
   try {
-    app.parse(argc, argv);
+    std::reverse(words.begin(), words.end());  // as the parser takes them
+    app.parse(words);
   } catch (const CLI::ArgumentMismatch& error) {
     invocation.error = MismatchText(error);
   } catch (const CLI::ParseError& error) {

@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "curve_plot.h"
+#include "curve_text.h"
 #include "described.h"
 #include "figures.h"
 #include "interrupt.h"
@@ -18,7 +19,6 @@ namespace kinjo::cli {
 namespace {
 
 constexpr const char* kCommand = "tune";
-constexpr double kDefaultTarget = 0.95;
 
 bool EndsWith(const std::string& text, const std::string& end) {
   return text.size() > end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
@@ -60,6 +60,8 @@ std::string CurveTable(const DescribedCurve& curve) {
   return table.Text();
 }
 
+}  // namespace
+
 std::string CurveText(const DescribedCurve& curve) {
   std::string text = "recall@" + std::to_string(curve.k) + ", metric " + curve.metric;
   if (curve.index_name.empty()) {
@@ -71,6 +73,8 @@ std::string CurveText(const DescribedCurve& curve) {
   if (curve.measured_rows == 0) text += ": none has a neighbour to find";
   return text + "\n\n" + CurveTable(curve);
 }
+
+namespace {
 
 Result<void> WriteText(const std::string& path, const std::string& text) {
   const std::string unfinished = path + ".unfinished";
@@ -93,7 +97,7 @@ int RunTune(const Flags& flags) {
                                          "': the plot is an SVG file");
   }
   JoinOptions options = OptionsOf(flags);
-  options.recall = flags.recall.value_or(kDefaultTarget);
+  options.recall = flags.recall.value_or(kDefaultRecallTarget);
   JoinRequest request = MakeJoin(kCommand, flags, options);
   if (!request.join) return request.exit_code;
   static const Result<Cancel> cancel = Cancel::Make();  // a signal may come until the very end

@@ -583,6 +583,89 @@ KINJO_EXPORT bool kinjo_dataset_cleanup(const char* uri, const kinjo_cleanup_opt
                                         const kinjo_run_options* run_options,
                                         kinjo_write_report* report, kinjo_error** error);
 
+/* ---- Vector indexes: making and keeping them ----------------------------------------------- */
+
+/* What is asked of an index. Numbers that are KINJO_UNSET are chosen, from the data or as Lance
+ * does; texts that are NULL are too. */
+typedef struct kinjo_index_options {
+  size_t struct_size;
+  const char* column; /* NULL: the only column of vectors */
+  const char* name;   /* NULL: the column's name and "_idx" */
+  bool replace;       /* takes the place of an index of that name */
+  const char* type;   /* IVF_FLAT, IVF_PQ (NULL), IVF_SQ, IVF_RQ, IVF_HNSW_FLAT, _PQ, _SQ */
+  const char* metric; /* l2, cosine, dot, hamming; NULL: l2, hamming for uint8, cosine for lists */
+  int64_t num_partitions;
+  int64_t target_partition_size; /* rows a partition, where num_partitions isn't given */
+  int64_t num_sub_vectors;       /* PQ */
+  int64_t num_bits;              /* PQ: 8 or 4; RQ: 1 to 9, 5 unless given */
+  int64_t m;                     /* HNSW: neighbours a node keeps; 20 */
+  int64_t ef_construction;       /* HNSW: 150 */
+  int64_t max_level;             /* HNSW: 7 */
+  int64_t sample_rate;           /* rows to train on for each centroid; 256 */
+  int64_t max_iterations;        /* passes of k-means; 50 */
+  int64_t seed;                  /* 0 */
+  int64_t threads;               /* KINJO_UNSET: all that the process may use */
+  int64_t memory_limit_bytes;    /* KINJO_UNSET: half of what the process may use */
+  /* A model trained elsewhere: elements of the column's type, row after row. NULL: trained here. */
+  const void* centroids; /* num_centroids x width */
+  int64_t num_centroids;
+  const void* codebook; /* PQ: num_sub_vectors x 2^num_bits x (width / num_sub_vectors) */
+} kinjo_index_options;
+
+KINJO_EXPORT void kinjo_index_options_init(kinjo_index_options* options, size_t struct_size);
+
+/* Builds an index over the latest version of a dataset and commits it. `json` may be NULL; else one
+ * object: name, version, type, metric, num_partitions, num_sub_vectors, num_bits, choices [text],
+ * num_rows, null_rows, non_finite_rows, zero_rows (left out), trained_rows, empty_partitions,
+ * largest_partition, index_bytes, peak_memory_bytes, train_s, encode_s, write_s, uuid,
+ * fragment_ids. Progress counts the parts of the whole work as rows. After an error or a
+ * cancel the dataset is as it was. */
+KINJO_EXPORT bool kinjo_index_create(const char* dataset_uri, const kinjo_index_options* options,
+                                     const kinjo_run_options* run_options, char** json,
+                                     kinjo_error** error);
+
+/* Builds the files of one segment over some fragments of the latest version, and commits nothing:
+ * for building the segments of an index in several processes, which are then committed together.
+ * Where the segments shall share a model, each is given its centroids and codebook. `segment` is a
+ * text for kinjo_index_commit_segments. */
+KINJO_EXPORT bool kinjo_index_build_segment(const char* dataset_uri,
+                                            const kinjo_index_options* options,
+                                            const uint64_t* fragment_ids, size_t num_fragments,
+                                            const kinjo_run_options* run_options, char** segment,
+                                            kinjo_error** error);
+/* Commits segments as one index. */
+KINJO_EXPORT bool kinjo_index_commit_segments(const char* dataset_uri, const char* const* segments,
+                                              size_t num_segments, const char* name, bool replace,
+                                              uint64_t* version, kinjo_error** error);
+
+typedef struct kinjo_index_optimize_options {
+  size_t struct_size;
+  int64_t num_indices_to_merge; /* the newest segments that are merged with the new rows; 0: none;
+                                 * KINJO_UNSET: small ones, and those with many deleted rows */
+  bool retrain;                 /* everything anew, in one segment, with a model of today's rows */
+  int64_t threads;
+  int64_t memory_limit_bytes;
+} kinjo_index_optimize_options;
+
+KINJO_EXPORT void kinjo_index_optimize_options_init(kinjo_index_optimize_options* options,
+                                                    size_t struct_size);
+
+/* Brings an index up to the rows of the latest version. `json` may be NULL; else one object: name,
+ * version, changed (false: nothing was to do, and no version was made), replaced [uuid], segment
+ * (that of kinjo_index_create without name and version; null unless changed). */
+KINJO_EXPORT bool kinjo_index_optimize(const char* dataset_uri, const char* name,
+                                       const kinjo_index_optimize_options* options,
+                                       const kinjo_run_options* run_options, char** json,
+                                       kinjo_error** error);
+
+/* Takes an index of any kind out of the dataset. Older versions keep it, and its files. `version`
+ * may be NULL. */
+KINJO_EXPORT bool kinjo_index_drop(const char* dataset_uri, const char* name, uint64_t* version,
+                                   kinjo_error** error);
+/* Gives an index another name, which must be free. */
+KINJO_EXPORT bool kinjo_index_rename(const char* dataset_uri, const char* name,
+                                     const char* new_name, uint64_t* version, kinjo_error** error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -853,6 +853,132 @@ class DatasetWriter {
   std::string uri_;
 };
 
+struct IndexOptions {
+  std::string column;  ///< "": the only column of vectors
+  std::string name;    ///< "": the column's and "_idx"
+  bool replace = false;
+  std::string type;    ///< "": IVF_PQ
+  std::string metric;  ///< "": by the column
+  std::optional<int64_t> num_partitions;
+  std::optional<int64_t> target_partition_size;
+  std::optional<int64_t> num_sub_vectors;
+  std::optional<int64_t> num_bits;
+  std::optional<int64_t> m;
+  std::optional<int64_t> ef_construction;
+  std::optional<int64_t> max_level;
+  std::optional<int64_t> sample_rate;
+  std::optional<int64_t> max_iterations;
+  std::optional<int64_t> seed;
+  std::optional<int64_t> threads;
+  std::optional<int64_t> memory_limit_bytes;
+  // A model trained elsewhere; elements of the column's type (kinjo_index_options). Borrowed.
+  const void* centroids = nullptr;
+  std::optional<int64_t> num_centroids;
+  const void* codebook = nullptr;
+};
+
+struct IndexOptimizeOptions {
+  std::optional<int64_t> num_indices_to_merge;
+  bool retrain = false;
+  std::optional<int64_t> threads;
+  std::optional<int64_t> memory_limit_bytes;
+};
+
+/// Making and keeping vector indexes of a dataset.
+class Index {
+ public:
+  /// JSON: kinjo_index_create.
+  static Result<std::string> Create(const std::string& dataset_uri, const IndexOptions& options,
+                                    const RunOptions& run = {}) {
+    const kinjo_index_options raw = Raw(options);
+    const kinjo_run_options raw_run = detail::RawRun(run);
+    return detail::Text([&](char** text, kinjo_error** error) {
+      return kinjo_index_create(dataset_uri.c_str(), &raw, &raw_run, text, error);
+    });
+  }
+  /// The text that CommitSegments takes.
+  static Result<std::string> BuildSegment(const std::string& dataset_uri,
+                                          const IndexOptions& options,
+                                          const std::vector<uint64_t>& fragment_ids,
+                                          const RunOptions& run = {}) {
+    const kinjo_index_options raw = Raw(options);
+    const kinjo_run_options raw_run = detail::RawRun(run);
+    const uint64_t none = 0;  // data() of no ids may be NULL
+    return detail::Text([&](char** text, kinjo_error** error) {
+      return kinjo_index_build_segment(dataset_uri.c_str(), &raw,
+                                       fragment_ids.empty() ? &none : fragment_ids.data(),
+                                       fragment_ids.size(), &raw_run, text, error);
+    });
+  }
+  /// Gives the new version. `name` "": as IndexOptions::name.
+  static Result<uint64_t> CommitSegments(const std::string& dataset_uri,
+                                         const std::vector<std::string>& segments,
+                                         const std::string& name = "", bool replace = false) {
+    const std::vector<const char*> pointers =
+        detail::Pointers(std::optional<std::vector<std::string>>(segments));
+    return detail::Filled<uint64_t>([&](uint64_t* version, kinjo_error** error) {
+      return kinjo_index_commit_segments(dataset_uri.c_str(), pointers.data(), segments.size(),
+                                         detail::OrNull(name), replace, version, error);
+    });
+  }
+  /// JSON: kinjo_index_optimize.
+  static Result<std::string> Optimize(const std::string& dataset_uri, const std::string& name,
+                                      const IndexOptimizeOptions& options = {},
+                                      const RunOptions& run = {}) {
+    kinjo_index_optimize_options raw;
+    kinjo_index_optimize_options_init(&raw, sizeof(raw));
+    raw.num_indices_to_merge = detail::OrUnset(options.num_indices_to_merge);
+    raw.retrain = options.retrain;
+    raw.threads = detail::OrUnset(options.threads);
+    raw.memory_limit_bytes = detail::OrUnset(options.memory_limit_bytes);
+    const kinjo_run_options raw_run = detail::RawRun(run);
+    return detail::Text([&](char** text, kinjo_error** error) {
+      return kinjo_index_optimize(dataset_uri.c_str(), name.c_str(), &raw, &raw_run, text, error);
+    });
+  }
+  /// Both give the new version.
+  static Result<uint64_t> Drop(const std::string& dataset_uri, const std::string& name) {
+    return detail::Filled<uint64_t>([&](uint64_t* version, kinjo_error** error) {
+      return kinjo_index_drop(dataset_uri.c_str(), name.c_str(), version, error);
+    });
+  }
+  static Result<uint64_t> Rename(const std::string& dataset_uri, const std::string& name,
+                                 const std::string& new_name) {
+    return detail::Filled<uint64_t>([&](uint64_t* version, kinjo_error** error) {
+      return kinjo_index_rename(dataset_uri.c_str(), name.c_str(), new_name.c_str(), version,
+                                error);
+    });
+  }
+
+ private:
+  // Borrows from `options`.
+  static kinjo_index_options Raw(const IndexOptions& options) {
+    kinjo_index_options raw;
+    kinjo_index_options_init(&raw, sizeof(raw));
+    raw.column = detail::OrNull(options.column);
+    raw.name = detail::OrNull(options.name);
+    raw.replace = options.replace;
+    raw.type = detail::OrNull(options.type);
+    raw.metric = detail::OrNull(options.metric);
+    raw.num_partitions = detail::OrUnset(options.num_partitions);
+    raw.target_partition_size = detail::OrUnset(options.target_partition_size);
+    raw.num_sub_vectors = detail::OrUnset(options.num_sub_vectors);
+    raw.num_bits = detail::OrUnset(options.num_bits);
+    raw.m = detail::OrUnset(options.m);
+    raw.ef_construction = detail::OrUnset(options.ef_construction);
+    raw.max_level = detail::OrUnset(options.max_level);
+    raw.sample_rate = detail::OrUnset(options.sample_rate);
+    raw.max_iterations = detail::OrUnset(options.max_iterations);
+    raw.seed = detail::OrUnset(options.seed);
+    raw.threads = detail::OrUnset(options.threads);
+    raw.memory_limit_bytes = detail::OrUnset(options.memory_limit_bytes);
+    raw.centroids = options.centroids;
+    raw.num_centroids = detail::OrUnset(options.num_centroids);
+    raw.codebook = options.codebook;
+    return raw;
+  }
+};
+
 }  // namespace kinjo
 
 #endif  // KINJO_KINJO_HPP_

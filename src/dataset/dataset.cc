@@ -63,6 +63,12 @@ arrow::Result<std::vector<format::Tag>> Dataset::ListTags() const {
   return std::vector<format::Tag>();
 }
 
+arrow::Result<std::shared_ptr<format::IndexFiles>> Dataset::OpenIndexFiles(const IndexInfo& index,
+                                                                           size_t segment) {
+  return base::NotFound(uri(), " has no files of segment ", segment, " of index '", index.name,
+                        "'");
+}
+
 const std::vector<ScalarIndexInfo>& Dataset::scalar_indexes() const {
   static const std::vector<ScalarIndexInfo> kNone;
   return kNone;

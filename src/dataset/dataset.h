@@ -17,6 +17,9 @@
 #include "format/table/tags.h"
 #include "io/random_reader.h"
 
+namespace kinjo::format {
+class IndexFiles;
+}
 namespace kinjo::index {
 class IvfSegment;
 }
@@ -52,6 +55,13 @@ struct IndexSegmentInfo {
   bool lists_addresses = false;
 };
 
+/// How the graphs of an IVF_HNSW_* index were built, by its details.
+struct IndexGraphs {
+  uint32_t m = 0;
+  uint32_t ef_construction = 0;
+  uint32_t max_level = 0;
+};
+
 /// One vector index: all segments that share a name.
 struct IndexInfo {
   std::string name;
@@ -61,6 +71,7 @@ struct IndexInfo {
   std::vector<IndexSegmentInfo> segments;
   /// Why this build can't use it; empty when it can.
   std::string unusable_reason;
+  std::optional<IndexGraphs> graphs = std::nullopt;  ///< nothing where the details don't say
 };
 
 enum class ScalarIndexKind : uint8_t { kBtree, kBitmap };
@@ -134,6 +145,10 @@ class Dataset {
   /// Opens one segment's files. Cached: the same segment is opened once.
   virtual arrow::Result<std::shared_ptr<index::IvfSegment>> OpenSegment(const IndexInfo& index,
                                                                         size_t segment) = 0;
+
+  /// Opens the same files as they are stored. A dataset may have none.
+  virtual arrow::Result<std::shared_ptr<format::IndexFiles>> OpenIndexFiles(const IndexInfo& index,
+                                                                            size_t segment);
 
   /// The scalar indexes that may answer filters, in manifest order. A dataset may have none.
   virtual const std::vector<ScalarIndexInfo>& scalar_indexes() const;

@@ -24,6 +24,7 @@ struct Judgement {
   std::string type;
   std::string metric;
   std::string unusable_reason;
+  std::optional<IndexGraphs> graphs;
 };
 
 bool HasVectorDetails(const format::IndexEntry& entry) { return HasDetails(entry, kVectorDetails); }
@@ -122,7 +123,9 @@ class Lister {
                               [&](const IndexInfo& info) { return info.name == entry.name; });
     if (index == list_.indexes.end()) {
       index = list_.indexes.insert(
-          index, IndexInfo{entry.name, column, judgement.type, judgement.metric, {}, {}});
+          index,
+          IndexInfo{
+              entry.name, column, judgement.type, judgement.metric, {}, {}, judgement.graphs});
     }
     std::string reason = judgement.unusable_reason;
     if (reason.empty() && (index->column != column || index->type != judgement.type ||
@@ -172,6 +175,10 @@ class Lister {
     judgement->type = TypeName(details);
     if (judgement->type.empty()) return;
     judgement->metric = kMetrics[details.metric_type];
+    if (!details.has_hnsw) return;
+    judgement->graphs = IndexGraphs{.m = details.hnsw.max_connections,
+                                    .ef_construction = details.hnsw.construction_ef,
+                                    .max_level = details.hnsw.max_level};
   }
 
   std::string CheckEntry(const format::IndexEntry& entry) const {

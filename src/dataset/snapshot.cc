@@ -223,6 +223,19 @@ arrow::Result<std::shared_ptr<index::IvfSegment>> Snapshot::OpenSegment(const In
   return entry->second.segment;
 }
 
+arrow::Result<std::shared_ptr<format::IndexFiles>> Snapshot::OpenIndexFiles(const IndexInfo& index,
+                                                                            size_t segment) {
+  if (segment >= index.segments.size()) {
+    return base::Internal("index '", index.name, "' has no segment ", segment);
+  }
+  const auto folder = indexes_.folders.find(index.segments[segment].uuid);
+  if (folder == indexes_.folders.end()) {
+    return base::NotFound("version ", version(), " of ", uri(), " has no index segment ",
+                          index.segments[segment].uuid);
+  }
+  return format::IndexFiles::Open(folder->second, counters_);
+}
+
 arrow::Result<std::shared_ptr<ScalarSegment>> Snapshot::OpenScalarSegment(
     const ScalarIndexInfo& index, size_t segment) {
   if (segment >= index.segments.size()) {

@@ -48,6 +48,8 @@ class Snapshot final : public Dataset, public std::enable_shared_from_this<Snaps
   const std::vector<IndexInfo>& vector_indexes() const override { return indexes_.indexes; }
   arrow::Result<std::shared_ptr<index::IvfSegment>> OpenSegment(const IndexInfo& index,
                                                                 size_t segment) override;
+  arrow::Result<std::shared_ptr<format::IndexFiles>> OpenIndexFiles(const IndexInfo& index,
+                                                                    size_t segment) override;
 
   const std::vector<ScalarIndexInfo>& scalar_indexes() const override {
     return scalar_indexes_.indexes;

@@ -11,6 +11,7 @@
 #include "kernels/code_rows-inl.h"
 #include "kernels/code_scan-inl.h"
 #include "kernels/kernel_table.h"
+#include "kernels/nearest_row-inl.h"
 #include "kernels/node_distance-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -44,6 +45,7 @@ constexpr KernelTable kTable = {
     .scan_codes = nullptr,
     .make_group_codes = nullptr,
 #endif
+    .find_nearest = &FindNearest,
     .fill_group = &FillGroup,
     .group_bytes = &GroupBytes,
     .group_scaled = &GroupScaled,

@@ -10,11 +10,16 @@ namespace kinjo::kernels {
 struct BlockScan;
 struct ByteRows;
 struct Hit;
+struct NearestRow;
+struct NearestScan;
 struct ScaledRows;
 
 /// Bytes of scratch that the block scans need at least, for rows of `dim`.
 inline constexpr int64_t kMaxQueryTile = 8;
 constexpr int64_t MinScratchBytes(int64_t dim) { return dim * kMaxQueryTile * 4; }
+
+/// Queries whose best row is sought together, at most.
+inline constexpr int kNearestPanelQueries = 64;
 
 /// One level's kernels. What each does is said at the public function of the same idea.
 struct KernelTable {
@@ -53,6 +58,9 @@ struct KernelTable {
   /// scan_codes is.
   void (*make_group_codes)(const float* group, const float* init, int64_t dim, uint8_t* codes,
                            float* scales, float* code_init);
+
+  /// `scratch` is 64-byte aligned, of kNearestPanelQueries * dim floats.
+  void (*find_nearest)(const NearestScan& scan, float* scratch, NearestRow* out);
 
   /// Writes 16 rows of x (row-major, `dim` apart) minus centre (may be null) as one group into
   /// group[dim][16] and their squared norms into norms2[16].

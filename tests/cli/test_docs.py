@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "cli.md"
-BLOCK = re.compile(r"(<!-- help: (\w*) -->\n```\n)(.*?)(```\n)", re.DOTALL)
+BLOCK = re.compile(r"(<!-- help: ([\w ]*) -->\n```\n)(.*?)(```\n)", re.DOTALL)
 
 
 def with_help(page, help_of):
@@ -17,7 +17,9 @@ def with_help(page, help_of):
 def test_the_page_is_current(kinjo):
     page = PAGE.read_text()
     shown = {block[2] for block in BLOCK.finditer(page)}
-    assert shown == {"", "join", "search", "tune", "info"}
+    index = {f"index {action}" for action in
+             ("create", "list", "optimize", "drop", "rename", "check")}
+    assert shown == {"", "join", "search", "tune", "info"} | index
     current = with_help(page, lambda command: kinjo(*command.split(), "--help").stdout)
     assert page == current, "python tests/cli/test_docs.py PROGRAM brings it up to date"
 

@@ -8,14 +8,12 @@
 #include "arrow/array/array_nested.h"
 #include "arrow/array/array_primitive.h"
 #include "arrow/type.h"
+#include "format/index_file/column_names.h"
 #include "format/index_file/index_model.h"
 
 namespace kinjo::format {
 
 namespace {
-
-constexpr const char* kNodeColumn = "__vector_id";
-constexpr const char* kNeighborsColumn = "__neighbors";
 
 arrow::Result<const Field*> FindColumn(const LanceFile& file, const char* name,
                                        const std::shared_ptr<arrow::DataType>& expected) {

@@ -6,6 +6,7 @@
 
 #include "arrow/array/array_nested.h"
 #include "arrow/type.h"
+#include "format/index_file/column_names.h"
 #include "format/index_file/graph_reader.h"
 #include "format/index_file/index_model.h"
 #include "format/index_file/quantizer_model.h"
@@ -13,14 +14,6 @@
 namespace kinjo::format {
 
 namespace {
-
-// The column that holds the row ids, and for each quantizer the column that holds its codes.
-constexpr const char* kRowIdColumn = "_rowid";
-constexpr const char* kFlatColumn = "flat";
-constexpr const char* kPqColumn = "__pq_code";
-constexpr const char* kSqColumn = "__sq_code";
-constexpr const char* kRqSignColumn = "_rabit_codes";
-constexpr const char* kRqExColumn = "__blocked_ex_codes";
 
 // The types that are read.
 struct NamedKind {
@@ -120,8 +113,8 @@ arrow::Status AddRqColumns(const LanceFile& file, const RqModel& rq, uint32_t di
                            std::vector<StoredColumn>* columns) {
   ARROW_RETURN_NOT_OK(AddCodes(file, kRqSignColumn, dim / 8, &PartitionRows::codes, columns));
   if (rq.ex_bits() == 0) {
-    ARROW_RETURN_NOT_OK(AddFactors(file, "__add_factors", &PartitionRows::add_factors, columns));
-    return AddFactors(file, "__scale_factors", &PartitionRows::scale_factors, columns);
+    ARROW_RETURN_NOT_OK(AddFactors(file, kRqAddColumn, &PartitionRows::add_factors, columns));
+    return AddFactors(file, kRqScaleColumn, &PartitionRows::scale_factors, columns);
   }
   if (FindTopLevel(file, kRqExColumn) == nullptr && FindTopLevel(file, "__ex_codes") != nullptr) {
     return base::NotSupported("Index ", file.path(),
@@ -130,8 +123,8 @@ arrow::Status AddRqColumns(const LanceFile& file, const RqModel& rq, uint32_t di
   }
   ARROW_RETURN_NOT_OK(AddCodes(file, kRqExColumn, RqExCodeBytes(dim, rq.ex_bits()),
                                &PartitionRows::ex_codes, columns));
-  ARROW_RETURN_NOT_OK(AddFactors(file, "__add_factors_ex", &PartitionRows::add_factors, columns));
-  return AddFactors(file, "__scale_factors_ex", &PartitionRows::scale_factors, columns);
+  ARROW_RETURN_NOT_OK(AddFactors(file, kRqExAddColumn, &PartitionRows::add_factors, columns));
+  return AddFactors(file, kRqExScaleColumn, &PartitionRows::scale_factors, columns);
 }
 
 // The columns of a partition beside its row ids, of the kinds and widths that the quantizer says.

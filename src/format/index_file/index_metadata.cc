@@ -1,5 +1,6 @@
 #include "format/index_file/index_metadata.h"
 
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -8,6 +9,7 @@ namespace kinjo::format {
 namespace {
 
 using Json = nlohmann::json;
+using OrderedJson = nlohmann::ordered_json;
 
 // Every access below checks the kind of the value first: nothing here can throw.
 
@@ -121,6 +123,10 @@ arrow::Result<GraphMetadata> ParseGraph(const std::string& text, const std::stri
   return graph;
 }
 
+std::string WriteStorage(const OrderedJson& object) {
+  return OrderedJson::array({object.dump()}).dump();
+}
+
 }  // namespace
 
 arrow::Result<IndexTypeMetadata> ParseIndexType(const std::string& text, const std::string& path) {
@@ -200,6 +206,65 @@ arrow::Result<std::vector<GraphMetadata>> ParseGraphs(const std::string& text,
     graphs.push_back(std::move(graph));
   }
   return graphs;
+}
+
+std::string WriteIndexType(const IndexTypeMetadata& metadata) {
+  return OrderedJson{{"type", metadata.type}, {"distance_type", metadata.distance_type}}.dump();
+}
+
+std::string WriteFlatStorage(const FlatStorageMetadata& metadata) {
+  return WriteStorage({{"dim", metadata.dim}});
+}
+
+std::string WritePqStorage(const PqStorageMetadata& metadata) {
+  return WriteStorage({{"codebook_position", metadata.codebook_position},
+                       {"nbits", metadata.num_bits},
+                       {"num_sub_vectors", metadata.num_sub_vectors},
+                       {"dimension", metadata.dim},
+                       {"codebook_tensor", OrderedJson::array()},
+                       {"transposed", metadata.transposed}});
+}
+
+std::string WriteSqStorage(const SqStorageMetadata& metadata) {
+  return WriteStorage({{"dim", metadata.dim},
+                       {"num_bits", metadata.num_bits},
+                       {"bounds", {{"start", metadata.start}, {"end", metadata.end}}}});
+}
+
+std::string WriteRqStorage(const RqStorageMetadata& metadata) {
+  return WriteStorage({{"rotate_mat_position", nullptr},
+                       {"fast_rotation_signs", metadata.signs},
+                       {"rotation_type", metadata.rotation_type},
+                       {"code_dim", metadata.code_dim},
+                       {"num_bits", metadata.num_bits},
+                       {"packed", metadata.packed},
+                       {"query_estimator", metadata.query_estimator}});
+}
+
+std::string WriteGraphs(const std::vector<GraphMetadata>& graphs) {
+  constexpr int kPrefetchDistance = 2;  // Lance's own, which its reader wants to be there
+  OrderedJson list = OrderedJson::array();
+  for (const GraphMetadata& graph : graphs) {
+    if (graph.level_offsets.empty()) {
+      list.push_back("");
+      continue;
+    }
+    std::vector<uint32_t> offsets = graph.level_offsets;
+    offsets.resize(std::max<size_t>(offsets.size(), graph.max_level + size_t{1}), offsets.back());
+    const OrderedJson object = {{"entry_point", graph.entry_point},
+                                {"params",
+                                 {{"max_level", graph.max_level},
+                                  {"m", graph.max_connections},
+                                  {"ef_construction", graph.ef_construction},
+                                  {"prefetch_distance", kPrefetchDistance}}},
+                                {"level_offsets", offsets}};
+    list.push_back(object.dump());
+  }
+  return list.dump();
+}
+
+std::string WriteFlatPartitions(uint64_t num_partitions) {
+  return OrderedJson(std::vector<std::string>(num_partitions)).dump();
 }
 
 }  // namespace kinjo::format

@@ -35,6 +35,8 @@ struct PqStorageMetadata {
 struct GraphMetadata {
   uint32_t entry_point = 0;
   uint32_t max_connections = 0;  ///< of a node above level 0, when the graph was built
+  uint32_t ef_construction = 0;  ///< written and not read, as is the next
+  uint32_t max_level = 0;
   std::vector<uint32_t>
       level_offsets;  ///< first row of each level in the graph's rows, and the end
 };
@@ -72,5 +74,18 @@ arrow::Result<RqStorageMetadata> ParseRqStorage(const std::string& text, const s
 /// partition without rows, gives no levels.
 arrow::Result<std::vector<GraphMetadata>> ParseGraphs(const std::string& text,
                                                       const std::string& path);
+
+/// Each writes one metadata value, as Lance spells it.
+std::string WriteIndexType(const IndexTypeMetadata& metadata);
+std::string WriteFlatStorage(const FlatStorageMetadata& metadata);
+std::string WritePqStorage(const PqStorageMetadata& metadata);
+std::string WriteSqStorage(const SqStorageMetadata& metadata);
+/// Requires a fast rotation.
+std::string WriteRqStorage(const RqStorageMetadata& metadata);
+/// A graph without levels is that of a partition without rows. Offsets are filled up with the last
+/// one to max_level levels.
+std::string WriteGraphs(const std::vector<GraphMetadata>& graphs);
+/// `lance:flat`, which says as little as it can for each partition.
+std::string WriteFlatPartitions(uint64_t num_partitions);
 
 }  // namespace kinjo::format

@@ -2,6 +2,7 @@
 
 #include "format/proto/file_messages.h"
 #include "format/proto/wire.h"
+#include "format/proto/wire_writer.h"
 
 namespace kinjo::format::proto {
 namespace {
@@ -280,6 +281,25 @@ bool ParseSegment(std::string_view bytes, U64SegmentMessage* segment) {
   return reader.ok();
 }
 
+void ParseHnswDetails(std::string_view bytes, VectorIndexDetailsMessage::Hnsw* hnsw) {
+  WireReader reader(bytes);
+  while (reader.Next()) {
+    const WireField& field = reader.field();
+    if (field.number == 1) hnsw->max_connections = field.as_uint32();
+    if (field.number == 2) hnsw->construction_ef = field.as_uint32();
+    if (field.number == 3) hnsw->max_level = field.as_uint32();
+  }
+}
+
+void ParseQuantizerDetails(std::string_view bytes, VectorIndexDetailsMessage* details) {
+  WireReader reader(bytes);
+  while (reader.Next()) {
+    const WireField& field = reader.field();
+    if (field.number == 1) details->num_bits = field.as_uint32();
+    if (field.number == 2) details->num_sub_vectors = field.as_uint32();
+  }
+}
+
 }  // namespace
 
 bool ParseFragment(std::string_view bytes, DataFragmentMessage* fragment) {
@@ -364,13 +384,39 @@ bool ParseVectorIndexDetails(std::string_view bytes, VectorIndexDetailsMessage* 
   while (reader.Next()) {
     const WireField& field = reader.field();
     if (field.number == 1) details->metric_type = field.value;
-    if (field.number == 3) details->has_hnsw = true;
+    if (field.number == 2) details->target_partition_size = field.value;
+    if (field.number == 3) {
+      details->has_hnsw = true;
+      ParseHnswDetails(field.bytes, &details->hnsw);
+    }
     if (field.number == 4) details->quantizer = Quantizer::kPq;
     if (field.number == 5) details->quantizer = Quantizer::kSq;
     if (field.number == 6) details->quantizer = Quantizer::kRq;
     if (field.number == 8) details->quantizer = Quantizer::kFlat;
+    if (field.number >= 4 && field.number <= 6) ParseQuantizerDetails(field.bytes, details);
+    // Odd hints hint at nothing.
+    if (field.number == 9) ParseMapEntry(field.bytes, &details->runtime_hints);
   }
   return reader.ok();
+}
+
+std::string EncodeVectorIndexDetails(const VectorIndexDetailsMessage& details) {
+  using Quantizer = VectorIndexDetailsMessage::Quantizer;
+  WireWriter message;
+  message.Number(1, details.metric_type).Number(2, details.target_partition_size);
+  if (details.has_hnsw) {
+    message.Message(3, WireWriter()
+                           .Number(1, details.hnsw.max_connections)
+                           .Number(2, details.hnsw.construction_ef)
+                           .Number(3, details.hnsw.max_level));
+  }
+  WireWriter quantizer;
+  if (details.quantizer != Quantizer::kFlat) quantizer.Number(1, details.num_bits);
+  if (details.quantizer == Quantizer::kPq) quantizer.Number(2, details.num_sub_vectors);
+  constexpr uint32_t kFields[] = {0, 4, 5, 6, 8};
+  message.Message(kFields[static_cast<size_t>(details.quantizer)], quantizer);
+  message.Map(9, details.runtime_hints);
+  return std::move(message).text();
 }
 
 bool ParseRowIdSequence(std::string_view bytes, std::vector<U64SegmentMessage>* segments) {

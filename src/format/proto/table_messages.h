@@ -113,11 +113,23 @@ bool ParseIndexSection(std::string_view bytes, std::vector<IndexMetadataMessage>
 /// lance.index.pb.VectorIndexDetails.
 struct VectorIndexDetailsMessage {
   enum class Quantizer : uint8_t { kUnknown, kPq, kSq, kRq, kFlat };
+  struct Hnsw {
+    uint32_t max_connections = 0;
+    uint32_t construction_ef = 0;
+    uint32_t max_level = 0;
+  };
   uint64_t metric_type = 0;  ///< 0 l2, 1 cosine, 2 dot, 3 hamming
+  uint64_t target_partition_size = 0;
   bool has_hnsw = false;
+  Hnsw hnsw;
   Quantizer quantizer = Quantizer::kUnknown;
+  uint32_t num_bits = 0;         ///< of PQ, SQ and RQ
+  uint32_t num_sub_vectors = 0;  ///< of PQ
+  std::map<std::string, std::string> runtime_hints;
 };
 bool ParseVectorIndexDetails(std::string_view bytes, VectorIndexDetailsMessage* details);
+/// Requires a known quantizer. The rotation of RQ is the fast one.
+std::string EncodeVectorIndexDetails(const VectorIndexDetailsMessage& details);
 
 /// EncodedU64Array: base + offsets of 2 or 4 bytes, or plain values of 8 bytes (base 0).
 struct EncodedU64ArrayMessage {

@@ -1,0 +1,21 @@
+// What a build of an index did, as JSON; and a segment as the text that travels from who built it
+// to who commits it.
+#pragma once
+
+#include <string>
+
+#include "base/error.h"
+#include "dataset/index_build.h"
+#include "dataset/index_optimize.h"
+#include "dataset/index_segment.h"
+
+namespace kinjo::capi {
+
+std::string DescribeCreated(const dataset::CreatedIndex& created);
+std::string DescribeOptimized(const dataset::OptimizedIndex& optimized);
+
+std::string SegmentText(const dataset::IndexSegment& segment);
+/// `invalid` where SegmentText didn't write it.
+arrow::Result<dataset::IndexSegment> ReadSegmentText(const std::string& text);
+
+}  // namespace kinjo::capi

@@ -1,0 +1,372 @@
+"""Indexes that `kinjo index create` builds and `kinjo index optimize` keeps, read by pylance: it opens
+them, answers as kinjo does, tells what they are, and both go on where the other one ended.
+"""
+
+import json
+from dataclasses import dataclass, field
+
+import lance
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from tests.oracle.brute_force import all_distances, assert_nearest, vector_array
+
+K = 10
+ROWS = 1500
+DIM = 24
+PARTITIONS = 4
+
+
+@dataclass
+class Kind:
+    """One kind of index: as kinjo's flags, and as pylance's arguments."""
+
+    type: str
+    flags: list = field(default_factory=list)
+    arguments: dict = field(default_factory=dict)
+    exact: bool = False
+    tolerance: float = 1e-4
+
+    @property
+    def graph(self):
+        return "HNSW" in self.type
+
+
+KINDS = {
+    "FLAT": Kind("IVF_FLAT", exact=True),
+    "PQ8": Kind("IVF_PQ", ["--num-sub-vectors", 8], {"num_sub_vectors": 8}),
+    "PQ4": Kind(
+        "IVF_PQ", ["--num-sub-vectors", 8, "--num-bits", 4], {"num_sub_vectors": 8, "num_bits": 4}
+    ),
+    "SQ": Kind("IVF_SQ"),
+    "RQ5": Kind("IVF_RQ", ["--num-bits", 5], {"num_bits": 5}, tolerance=2e-3),
+    "RQ1": Kind("IVF_RQ", ["--num-bits", 1], {"num_bits": 1}, tolerance=2e-3),
+    "HNSW_FLAT": Kind("IVF_HNSW_FLAT", exact=True),
+    "HNSW_PQ": Kind("IVF_HNSW_PQ", ["--num-sub-vectors", 8], {"num_sub_vectors": 8}),
+    "HNSW_SQ": Kind("IVF_HNSW_SQ"),
+}
+METRICS = ["l2", "cosine", "dot"]
+
+
+def make_vectors(rows, dtype=np.float32, seed=1, dim=DIM):
+    random = np.random.default_rng(seed)
+    if dtype is np.uint8:
+        centers = np.random.default_rng(7).integers(0, 256, (20, dim), np.uint8)
+        noise = random.integers(0, 256, (rows, dim), np.uint8)
+        noise &= random.integers(0, 256, (rows, dim), np.uint8)
+        return centers[random.integers(0, 20, rows)] ^ noise
+    centers = np.random.default_rng(7).normal(0, 2, (20, dim))
+    return (centers[random.integers(0, 20, rows)] + random.normal(0, 1, (rows, dim))).astype(dtype)
+
+
+def table_of(vectors, first=0, nulls=()):
+    """Columns id and vec; the rows at `nulls` have no vector."""
+    ids = pa.array(np.arange(first, first + len(vectors)), pa.int64())
+    column = vector_array(vectors)
+    if nulls:
+        mask = np.isin(np.arange(len(vectors)), nulls)
+        column = pa.FixedSizeListArray.from_arrays(
+            column.values, vectors.shape[1], mask=pa.array(mask)
+        )
+    return pa.table({"id": ids, "vec": column})
+
+
+def write(path, vectors, fragments=2, **options):
+    parts = np.array_split(np.arange(len(vectors)), fragments)
+    for number, part in enumerate(parts):
+        mode = "append" if number else "create"
+        table = table_of(vectors[part], part[0])
+        lance.write_dataset(table, str(path), mode=mode, **(options if number == 0 else {}))
+    return str(path)
+
+
+def create(kinjo, path, kind, metric, *flags, partitions=PARTITIONS):
+    done = kinjo("index", "create", path, "--type", kind.type, "--metric", metric,
+                 "--num-partitions", partitions, "--json", *kind.flags, *flags)  # fmt: skip
+    return json.loads(done.stdout)
+
+
+def nearest(dataset, query, **more):
+    """pylance's ids and distances of one query."""
+    search = {"column": "vec", "q": query, "k": K} | more
+    table = dataset.to_table(columns=["id", "_distance"], nearest=search)
+    return table["id"].to_pylist(), table["_distance"].to_numpy().astype(np.float64)
+
+
+def assert_same_answers(neighbours, path, kind, metric, queries, nprobes):
+    """kinjo and pylance find the same through the index, but for ties and what pylance prunes."""
+    flags = ["--ef", 64] if kind.graph else ["--approx-mode", "accurate"]
+    ids, distances, report = neighbours(
+        vector_array(queries), path, "-k", K, "--index", "require", "--nprobes", nprobes, *flags
+    )
+    assert report["path"] == "index"
+    dataset = lance.dataset(path)
+    more = {"ef": 64} if kind.graph else {}
+    if kind.type == "IVF_RQ":
+        more = {"approx_mode": "accurate"}
+    twice = metric == "cosine" and not kind.exact
+    missing = 0
+    for query, own, own_distances in zip(queries, ids, distances, strict=True):
+        theirs, expected = nearest(dataset, query, nprobes=nprobes, **more)
+        if twice:
+            expected /= 2
+        if kind.type == "IVF_RQ":  # statistical pruning loses a row now and then
+            missing += len(set(own) - set(theirs))
+            continue
+        scale = max(1.0, np.abs(expected).max())
+        np.testing.assert_allclose(own_distances, expected, rtol=1e-4, atol=1e-4 * scale)
+        gap = 2e-4 * scale
+        clear = {i for i, d in zip(own, own_distances) if d < own_distances[-1] - gap}
+        assert clear <= set(theirs)
+    assert missing <= 0.02 * K * len(queries)
+
+
+def recall(path, queries, metric, vectors, **more):
+    truth = np.argsort(all_distances(queries, vectors, metric), axis=1, kind="stable")[:, :K]
+    dataset = lance.dataset(path)
+    found = [set(nearest(dataset, query, nprobes=PARTITIONS, **more)[0]) for query in queries]
+    return np.mean([len(own & set(true)) / K for own, true in zip(found, truth)])
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_pylance_answers_as_kinjo(kind, metric, kinjo, neighbours, tmp_path):
+    kind = KINDS[kind]
+    vectors = make_vectors(ROWS)
+    path = write(tmp_path / "d", vectors)
+    told = create(kinjo, path, kind, metric)
+    assert told["num_rows"] == ROWS and told["num_partitions"] == PARTITIONS
+    queries = make_vectors(20, seed=2)
+    for nprobes in (1, PARTITIONS):
+        assert_same_answers(neighbours, path, kind, metric, queries, nprobes)
+    lance.dataset(path).validate()
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float64])
+@pytest.mark.parametrize("kind", ["FLAT", "PQ8", "SQ", "RQ5", "HNSW_SQ"])
+def test_other_elements(kind, dtype, kinjo, neighbours, tmp_path):
+    kind = KINDS[kind]
+    path = write(tmp_path / "d", make_vectors(ROWS, dtype))
+    create(kinjo, path, kind, "l2")
+    assert_same_answers(neighbours, path, kind, "l2", make_vectors(15, dtype, 2), PARTITIONS)
+
+
+@pytest.mark.parametrize("type", ["IVF_FLAT", "IVF_HNSW_FLAT"])
+def test_bits(type, kinjo, neighbours, tmp_path):
+    kind = Kind(type, exact=True)
+    path = write(tmp_path / "d", make_vectors(ROWS, np.uint8))
+    create(kinjo, path, kind, "hamming")
+    assert_same_answers(
+        neighbours, path, kind, "hamming", make_vectors(15, np.uint8, 2), PARTITIONS
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_pylance_describes_it_truly(kind, kinjo, tmp_path):
+    kind = KINDS[kind]
+    path = write(tmp_path / "d", make_vectors(ROWS))
+    create(kinjo, path, kind, "cosine", "--name", "mine")
+    (described,) = lance.dataset(path).describe_indices()
+    assert described.name == "mine" and described.index_type == kind.type
+    assert described.field_names == ["vec"] and described.num_rows_indexed == ROWS
+    details = described.details
+    assert details["metric_type"].lower() == "cosine"
+    assert ("hnsw" in details) == kind.graph
+    if kind.graph:
+        assert details["hnsw"]["max_connections"] == 20
+        assert details["hnsw"]["construction_ef"] == 150
+    stats = lance.dataset(path).stats.index_stats("mine")
+    assert stats["index_type"] == kind.type and stats["num_indexed_rows"] == ROWS
+    assert stats["num_unindexed_rows"] == 0
+    segment = stats["indices"][0]
+    assert segment["metric_type"] == "cosine" and segment["num_partitions"] == PARTITIONS
+    assert sum(part["size"] for part in segment["partitions"]) == ROWS
+    sizes = [file.stat().st_size for file in (tmp_path / "d" / "_indices").glob("*/*.idx")]
+    assert described.total_size_bytes == sum(sizes)
+
+
+@pytest.mark.parametrize("metric", ["l2", "cosine"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_finds_as_much_as_pylances_own(kind, metric, kinjo, tmp_path):
+    kind = KINDS[kind]
+    vectors = make_vectors(4000)
+    ours = write(tmp_path / "ours", vectors)
+    theirs = write(tmp_path / "theirs", vectors)
+    create(kinjo, ours, kind, metric)
+    lance.dataset(theirs).create_index(
+        "vec", kind.type, metric=metric, num_partitions=PARTITIONS, **kind.arguments
+    )
+    queries = make_vectors(200, seed=2)
+    own = recall(ours, queries, metric, vectors)
+    other = recall(theirs, queries, metric, vectors)
+    # 2,000 neighbours: chance alone moves either side by a percent.
+    assert own >= other - 0.02
+
+
+@pytest.mark.parametrize("stable", [False, True], ids=["addresses", "stable ids"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_pylance_goes_on(kind, stable, kinjo, neighbours, tmp_path):
+    kind = KINDS[kind]
+    path = write(tmp_path / "d", make_vectors(ROWS), enable_stable_row_ids=stable)
+    create(kinjo, path, kind, "l2")
+    lance.write_dataset(table_of(make_vectors(300, seed=5), ROWS), path, mode="append")
+    lance.dataset(path).delete("id % 9 = 2")
+    for merge in (0, 2):
+        lance.dataset(path).optimize.optimize_indices(num_indices_to_merge=merge)
+        assert_same_answers(neighbours, path, kind, "l2", make_vectors(15, seed=2), PARTITIONS)
+    stats = lance.dataset(path).stats.index_stats("vec_idx")
+    assert stats["num_unindexed_rows"] == 0
+
+
+def check_all_rows_are_found(kinjo, neighbours, path, metric="l2"):
+    """With all partitions and a wide refine the index finds what brute force finds."""
+    rows = lance.dataset(path).to_table()
+    vectors = np.stack(rows["vec"].to_pylist()).astype(np.float32)
+    queries = make_vectors(15, seed=3)
+    ids, distances, report = neighbours(
+        vector_array(queries), path, "-k", K, "--index", "require", "--nprobes", 64,
+        "--refine-factor", 100, "--fast-search",
+    )  # fmt: skip
+    truth = all_distances(queries, vectors, metric)
+    assert_nearest(ids, distances, truth, rows["id"].to_pylist(), K)
+
+
+@pytest.mark.parametrize("stable", [False, True], ids=["addresses", "stable ids"])
+@pytest.mark.parametrize("kind", ["FLAT", "PQ8", "SQ", "RQ5", "HNSW_SQ"])
+def test_kinjo_goes_on_where_pylance_ended(kind, stable, kinjo, neighbours, tmp_path):
+    kind = KINDS[kind]
+    path = write(tmp_path / "d", make_vectors(ROWS), enable_stable_row_ids=stable)
+    lance.dataset(path).create_index(
+        "vec", kind.type, metric="l2", num_partitions=PARTITIONS, **kind.arguments
+    )
+    lance.write_dataset(table_of(make_vectors(300, seed=5), ROWS), path, mode="append")
+    lance.dataset(path).delete("id % 9 = 2")
+    for flags, segments in [(["--num-indices-to-merge", 0], 2), (["--num-indices-to-merge", 2], 1)]:
+        done = kinjo("index", "optimize", path, "--json", *flags)
+        assert json.loads(done.stdout)["changed"]
+        assert lance.dataset(path).stats.index_stats("vec_idx")["num_indices"] == segments
+        check_all_rows_are_found(kinjo, neighbours, path)
+        assert_same_answers(neighbours, path, kind, "l2", make_vectors(10, seed=2), PARTITIONS)
+    version = lance.dataset(path).version
+    assert not json.loads(kinjo("index", "optimize", path, "--json").stdout)["changed"]
+    assert lance.dataset(path).version == version
+
+
+def test_small_segments_are_merged_and_large_ones_stay(kinjo, neighbours, tmp_path):
+    path = write(tmp_path / "d", make_vectors(ROWS), 1)
+    create(kinjo, path, KINDS["SQ"], "l2")
+    sizes = []
+    for number in range(6):
+        rows = make_vectors(40, seed=20 + number) * 5  # beyond the bounds of the first segment
+        lance.write_dataset(table_of(rows, ROWS + 40 * number), path, mode="append")
+        kinjo("index", "optimize", path)
+        stats = lance.dataset(path).stats.index_stats("vec_idx")
+        sizes.append(sorted(stats["num_indexed_rows_per_delta"]))
+        check_all_rows_are_found(kinjo, neighbours, path)
+    assert [len(some) for some in sizes] == [2] * 6
+    assert sizes[-1] == [240, ROWS]
+
+
+def test_updated_rows_are_found_once(kinjo, neighbours, tmp_path):
+    path = write(tmp_path / "d", make_vectors(ROWS))
+    create(kinjo, path, KINDS["PQ8"], "l2")
+    changed = table_of(make_vectors(ROWS, seed=9)).slice(100, 50)
+    dataset = lance.dataset(path)
+    dataset.merge_insert("id").when_matched_update_all().execute(changed)
+    kinjo("index", "optimize", path, "--num-indices-to-merge", 1)
+    check_all_rows_are_found(kinjo, neighbours, path)
+    kinjo("index", "optimize", path, "--retrain")
+    check_all_rows_are_found(kinjo, neighbours, path)
+
+
+def test_left_out_rows_and_odd_data(kinjo, neighbours, tmp_path):
+    vectors = make_vectors(300)
+    vectors[3, 5] = np.nan
+    vectors[4, 0] = np.inf
+    vectors[5] = 0
+    lance.write_dataset(table_of(vectors, nulls=[0, 1, 299]), str(tmp_path / "d"))
+    told = create(kinjo, tmp_path / "d", KINDS["PQ8"], "cosine")
+    assert (told["null_rows"], told["non_finite_rows"], told["zero_rows"]) == (3, 2, 1)
+    assert told["num_rows"] == 294
+    assert lance.dataset(tmp_path / "d").describe_indices()[0].num_rows_indexed in (294, 300)
+    assert_same_answers(
+        neighbours, str(tmp_path / "d"), KINDS["PQ8"], "cosine", make_vectors(10, seed=2), 4
+    )
+
+
+ODD = {
+    "one row": lambda: make_vectors(1),
+    "255 rows": lambda: make_vectors(255),
+    "three vectors": lambda: np.repeat(make_vectors(3), 100, axis=0),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("data", ODD)
+def test_little_data_builds(data, kind, kinjo, neighbours, tmp_path):
+    vectors = ODD[data]()
+    path = write(tmp_path / "d", vectors, 1)
+    create(kinjo, path, KINDS[kind], "l2", partitions=16)
+    queries = vectors[: min(len(vectors), 5)]
+    ids, distances, report = neighbours(
+        vector_array(queries), path, "-k", 3, "--index", "require", "--nprobes", 16,
+        "--refine-factor", 30,
+    )  # fmt: skip
+    for own in distances:
+        assert len(own) == min(3, len(vectors)) and own[0] == 0
+    theirs, found = nearest(lance.dataset(path), queries[0], k=3, nprobes=16, refine_factor=30)
+    assert len(theirs) == min(3, len(vectors)) and found[0] == 0
+
+
+def test_nothing_but_nulls(kinjo, tmp_path):
+    vectors = make_vectors(20)
+    lance.write_dataset(table_of(vectors, nulls=list(range(20))), str(tmp_path / "d"))
+    told = create(kinjo, tmp_path / "d", KINDS["PQ8"], "l2")
+    assert told["num_rows"] == 0 and told["null_rows"] == 20
+    lance.write_dataset(table_of(vectors, 20), str(tmp_path / "d"), mode="append")
+    kinjo("index", "optimize", tmp_path / "d", "--retrain")
+    ids, distances = nearest(lance.dataset(tmp_path / "d"), vectors[7], k=1)
+    assert ids == [27] and distances[0] == pytest.approx(0, abs=0.5)
+
+
+def test_names_replacing_dropping_renaming(kinjo, tmp_path):
+    path = write(tmp_path / "d", make_vectors(ROWS))
+    create(kinjo, path, KINDS["FLAT"], "l2")
+    again = kinjo("index", "create", path, "--type", "IVF_SQ", exit_code=1)
+    assert "has an index 'vec_idx' already" in again.stderr
+    create(kinjo, path, KINDS["SQ"], "l2", "--replace")
+    (described,) = lance.dataset(path).describe_indices()
+    assert described.index_type == "IVF_SQ"
+    kinjo("index", "rename", path, "--name", "vec_idx", "--new-name", "other")
+    (described,) = lance.dataset(path).describe_indices()
+    assert described.name == "other"
+    listed = json.loads(kinjo("index", "list", path, "--json").stdout)
+    assert [index["name"] for index in listed["indexes"]] == ["other"]
+    assert "other" in kinjo("index", "list", path).stdout
+    missing = kinjo("index", "drop", path, "--name", "vec_idx", exit_code=1)
+    assert "it has other" in missing.stderr
+    kinjo("index", "drop", path, "--name", "other")
+    assert lance.dataset(path).describe_indices() == []
+
+
+def test_the_check_measures(kinjo, tmp_path):
+    path = write(tmp_path / "d", make_vectors(ROWS))
+    text = kinjo("index", "create", path, "--type", "IVF_FLAT", "--num-partitions", 8,
+                 "--check").stdout  # fmt: skip
+    assert "8 partitions" in text and "nprobes" in text and "recall@10" in text
+    curve = json.loads(kinjo("index", "check", path, "-k", 5, "--json").stdout)
+    assert curve["k"] == 5 and curve["index_name"] == "vec_idx"
+    assert curve["points"][-1]["nprobes"] == 8 and curve["points"][-1]["recall"] == 1
+
+
+def test_the_same_bytes_again(kinjo, tmp_path):
+    files = {}
+    for number, threads in enumerate((1, 2, 3)):
+        path = write(tmp_path / str(number), make_vectors(ROWS), 1)
+        create(kinjo, path, KINDS["HNSW_PQ"], "l2", "--threads", threads, "--seed", 5)
+        files[threads] = sorted(
+            (file.name, file.read_bytes())
+            for file in (tmp_path / str(number) / "_indices").glob("*/*.idx")
+        )
+    assert files[1] == files[2] == files[3]
