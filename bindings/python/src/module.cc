@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "handles.h"
+#include "indexing.h"
 #include "writing.h"
 
 namespace nb = nanobind;
@@ -83,6 +84,12 @@ void BindWriting(nb::module_& module) {
       "max_rows_per_file"_a.none(), "max_bytes_per_file"_a.none(), "stable_row_ids"_a,
       "memory_limit_bytes"_a.none(), "progress"_a.none());
   module.def("delete_rows", DeleteRows, "uri"_a, "where"_a);
+  module.def("create_index", CreateIndex, "uri"_a, "options"_a, "progress"_a.none(), "JSON.");
+  module.def("optimize_index", OptimizeIndex, "uri"_a, "name"_a, "options"_a, "progress"_a.none(),
+             "JSON.");
+  module.def("drop_index", DropIndex, "uri"_a, "name"_a, "The version that came of it.");
+  module.def("rename_index", RenameIndex, "uri"_a, "name"_a, "new_name"_a,
+             "The version that came of it.");
   module.def("compact_dataset", CompactDataset, "uri"_a, "target_rows"_a.none(),
              "deleted_share_max"_a.none(), "progress"_a.none());
 }
