@@ -4,8 +4,9 @@
 
     rows = kinjo.join("queries.parquet", "items.lance", on="embedding", k=10).to_pandas()
 
-`join` joins, `open` opens a Lance dataset to look at and to search, `tune` shows what each recall
-costs. Errors are `kinjo.Error` and its subclasses, with a `code`.
+`join` joins, `open` opens a Lance dataset to look at, to search and to change, `write_dataset`
+makes one, `tune` shows what each recall costs. Errors are `kinjo.Error` and its subclasses, with a
+`code`.
 """
 
 from kinjo import _library as _library  # first: it loads the native module
@@ -29,6 +30,7 @@ from kinjo._library import runtime, version as _version
 from kinjo._progress import Progress
 from kinjo._result import JoinResult
 from kinjo._tuning import RecallCurve
+from kinjo._writing import write_dataset
 
 __version__ = _version()
 
@@ -53,4 +55,5 @@ __all__ = [
     "open",
     "runtime",
     "tune",
+    "write_dataset",
 ]

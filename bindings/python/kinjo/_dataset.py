@@ -1,4 +1,4 @@
-"""Lance datasets: looked at, read, counted and searched."""
+"""Lance datasets: looked at, read, counted, searched and changed."""
 
 import json
 import os
@@ -9,7 +9,8 @@ from kinjo._library import native
 
 
 class Dataset:
-    """One version of a Lance dataset, as it was then whatever is written later.
+    """One version of a Lance dataset, as it was then whatever others write later. What this object
+    itself changes takes it on to the version that came of it.
 
     Threads may share it, and joins and searches on it open each index once. Another process opens
     its own: pickling keeps the place and the version.
@@ -107,6 +108,92 @@ class Dataset:
         from kinjo._join import search
 
         return search(self, q, k=k, **options)
+
+    def _moved_to(self, told: dict[str, Any]) -> dict[str, Any]:
+        """The change is committed; this object is of its version now."""
+        self._native = native.Dataset.open(self._uri, told["version"], "")
+        return told
+
+    def append(self, data: Any, *, progress: Any = None) -> int:
+        """Adds rows (any left side of a join) to the latest version, and gives their number."""
+        from kinjo._writing import write
+
+        return self._moved_to(write(data, self._uri, {"mode": "append"}, progress))["rows"]
+
+    def delete(self, where: str) -> int:
+        """Deletes the rows of the latest version for which a SQL predicate is true, and gives their
+        number."""
+        return self._moved_to(native.delete_rows(self._uri, where))["rows"]
+
+    def compact(
+        self,
+        *,
+        target_rows: int | None = None,
+        deleted_share_max: float | None = None,
+        progress: Any = None,
+    ) -> dict[str, int]:
+        """Makes large fragments of small ones, without their deleted rows, and tells version, rows,
+        fragments, old_fragments and bytes."""
+        from kinjo._progress import showing
+
+        with showing(progress) as told:
+            changed = native.compact_dataset(self._uri, target_rows, deleted_share_max, told)
+        return self._moved_to(changed)
+
+    def create_vector_index(self, column: str | None = None, **options: Any) -> dict[str, Any]:
+        """Builds a vector index over the latest version, commits it, and tells what was built.
+
+        column: the vector column; where there is one, it needs no name.
+        kind: IVF_FLAT, IVF_PQ (unless given), IVF_SQ, IVF_RQ, IVF_HNSW_FLAT, IVF_HNSW_PQ,
+            IVF_HNSW_SQ.
+        metric: l2, cosine, dot, hamming.
+        name, replace: the column's name and "_idx" unless given; whether it takes another's place.
+        num_partitions, target_partition_size, num_sub_vectors, num_bits, m, ef_construction,
+            max_level, sample_rate, max_iterations, seed: chosen from the data unless given.
+        centroids, codebook: arrays of a model that was trained elsewhere.
+        threads, memory_limit, progress: as in `join`.
+        """
+        from kinjo._indexing import create
+
+        return self._moved_to(create(self, column, **options))
+
+    def optimize_indices(
+        self,
+        name: str | None = None,
+        *,
+        num_indices_to_merge: int | None = None,
+        retrain: bool = False,
+        threads: int | None = None,
+        memory_limit: int | str | None = None,
+        progress: Any = None,
+    ) -> list[dict[str, Any]]:
+        """Brings one vector index, or all, up to the rows of the latest version, and tells of each
+        whether there was anything to do.
+
+        num_indices_to_merge: the newest segments to merge with the new rows; 0 merges none.
+        retrain: everything anew, in one segment, with a model of today's rows.
+        """
+        from kinjo._indexing import optimize
+
+        options = {"num_indices_to_merge": num_indices_to_merge, "retrain": retrain,
+                   "threads": threads, "memory_limit": memory_limit}
+        told = optimize(self._uri, self._index_names(name), options, progress)
+        for one in told:
+            self._moved_to(one)
+        return told
+
+    def _index_names(self, name: str | None) -> list[str]:
+        if name is not None:
+            return [name]
+        return [index["name"] for index in Dataset(self._uri).indices]
+
+    def drop_index(self, name: str) -> None:
+        """Takes an index out of the dataset. Older versions keep it."""
+        self._moved_to({"version": native.drop_index(self._uri, name)})
+
+    def rename_index(self, name: str, new_name: str) -> None:
+        """Gives an index another name."""
+        self._moved_to({"version": native.rename_index(self._uri, name, new_name)})
 
     def _facts(self) -> list[tuple[str, str]]:
         told = self.describe()

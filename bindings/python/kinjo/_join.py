@@ -2,7 +2,6 @@
 values into those of the native library, which alone judges them."""
 
 import json
-import re
 from typing import Any
 
 from kinjo import _sides
@@ -10,26 +9,8 @@ from kinjo._dataset import Dataset
 from kinjo._errors import InvalidArgument
 from kinjo._library import native
 from kinjo._result import JoinResult
+from kinjo._sizes import bytes_of
 from kinjo._tuning import RecallCurve
-
-_UNITS = {"": 1, "B": 1}
-for _power, _letter in enumerate("KMGT", 1):
-    _UNITS |= {f"{_letter}B": 1000**_power, f"{_letter}iB": 1024**_power, _letter: 1024**_power}
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?i?B?)$")
-
-
-def _bytes_of(size: Any) -> Any:
-    """4_000_000_000 or "4GiB"."""
-    if not isinstance(size, str):
-        return size
-    found = _SIZE.match(size.strip())
-    if found is None or found[2] not in _UNITS:
-        raise InvalidArgument(
-            f"memory_limit is '{size}'; it must be a number of bytes, or a size such as '4GiB' or "
-            "'500MB'"
-        )
-    return int(float(found[1]) * _UNITS[found[2]])
-
 
 def _names(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
@@ -59,7 +40,7 @@ def _native_options(options: dict[str, Any]) -> dict[str, Any]:
     """The same by the native library's names and in its forms."""
     result = dict(options)
     if "memory_limit" in result:
-        result["memory_limit_bytes"] = _bytes_of(result.pop("memory_limit"))
+        result["memory_limit_bytes"] = bytes_of("memory_limit", result.pop("memory_limit"))
     if isinstance(result.get("right_version"), str):
         result["right_tag"] = result.pop("right_version")
     if "by" in result:

@@ -2,7 +2,8 @@
 standard error or in a notebook. Standard output is never written to."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from html import escape
 from typing import Any, NamedTuple, TextIO
 
@@ -132,3 +133,14 @@ def caller(show: Any) -> Any:
     if show is None:
         return None
     return lambda *told: show(Progress(*told))
+
+
+@contextmanager
+def showing(progress: Any) -> Iterator[Any]:
+    """What the native library calls during one piece of work; a bar is left behind at its end."""
+    show = shower(progress)
+    try:
+        yield caller(show)
+    finally:
+        if hasattr(show, "close"):
+            show.close()

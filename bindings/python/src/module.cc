@@ -6,6 +6,8 @@
 #include <nanobind/stl/vector.h>
 
 #include "handles.h"
+#include "indexing.h"
+#include "writing.h"
 
 namespace nb = nanobind;
 using namespace nanobind::literals;  // NOLINT: argument names
@@ -62,6 +64,36 @@ void BindJoins(nb::module_& module) {
       .def("tune", &Join::Tune, "JSON.");
 }
 
+void BindWriting(nb::module_& module) {
+  module.def(
+      "write_dataset",
+      [](const std::string& uri, const Table& rows, const std::string& mode,
+         std::optional<std::string> data_version, std::optional<std::string> vector_column,
+         std::optional<int64_t> max_rows_per_file, std::optional<int64_t> max_bytes_per_file,
+         bool stable_row_ids, std::optional<int64_t> memory_limit_bytes, nb::object progress) {
+        const WriteOptions options{mode,
+                                   std::move(data_version),
+                                   std::move(vector_column),
+                                   max_rows_per_file,
+                                   max_bytes_per_file,
+                                   stable_row_ids,
+                                   memory_limit_bytes};
+        return WriteDataset(uri, rows, options, std::move(progress));
+      },
+      "uri"_a, "rows"_a, "mode"_a, "data_version"_a.none(), "vector_column"_a.none(),
+      "max_rows_per_file"_a.none(), "max_bytes_per_file"_a.none(), "stable_row_ids"_a,
+      "memory_limit_bytes"_a.none(), "progress"_a.none());
+  module.def("delete_rows", DeleteRows, "uri"_a, "where"_a);
+  module.def("create_index", CreateIndex, "uri"_a, "options"_a, "progress"_a.none(), "JSON.");
+  module.def("optimize_index", OptimizeIndex, "uri"_a, "name"_a, "options"_a, "progress"_a.none(),
+             "JSON.");
+  module.def("drop_index", DropIndex, "uri"_a, "name"_a, "The version that came of it.");
+  module.def("rename_index", RenameIndex, "uri"_a, "name"_a, "new_name"_a,
+             "The version that came of it.");
+  module.def("compact_dataset", CompactDataset, "uri"_a, "target_rows"_a.none(),
+             "deleted_share_max"_a.none(), "progress"_a.none());
+}
+
 std::string DescribeRuntime() {
   return QuickText(
       [](char** text, kinjo_error** error) { return kinjo_runtime_describe(text, error); });
@@ -84,4 +116,5 @@ NB_MODULE(_native, module) {
   kinjo::python::BindTables(module);
   kinjo::python::BindDatasets(module);
   kinjo::python::BindJoins(module);
+  kinjo::python::BindWriting(module);
 }

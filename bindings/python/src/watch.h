@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 
+#include "aside.h"
 #include "errors.h"
 #include "kinjo/kinjo.h"
 #include "process.h"
@@ -67,7 +68,7 @@ bool Await(Watch* watch, const Call& call, std::optional<nanobind::python_error>
   if (!watch->looks_up()) {
     done_well = call();
   } else {
-    std::future<bool> done = std::async(std::launch::async, call);
+    std::future<bool> done = RunAside(call);
     for (bool ready = false; !ready;) {
       ready = done.wait_for(kLookUpEvery) == std::future_status::ready;
       if (raised->has_value() || !watch->looks_up_now()) continue;
