@@ -25,12 +25,21 @@ constexpr double kQueriesForCodes = 12;
 
 // Steps whose cost isn't arithmetic: as measured beside the machine's arithmetic on two processors
 // of this decade.
-constexpr double kRowNs = 25;           // of a row that is read, named and grouped
+constexpr double kScannedRowNs = 90;    // of a row that is read, judged and named for a scan
+constexpr double kScannedPairNs = 0.6;  // of a pair that the filter looks at: bounds, survivors
+constexpr double kPairNs = 35;          // of a pair that is scored at once
+constexpr double kBarrierNs =
+    150'000;  // of a block that all threads share: they wait for each other
+constexpr double kResolvedRowNs = 25;   // of a partition's row: where it lies, whether it is live
 constexpr double kCandidateNs = 120;    // of a row that is handed on: sorted, looked up, ranked
 constexpr double kVisitNs = 300;        // of a query and a partition
 constexpr double kPartitionNs = 8'000;  // of a partition that is loaded or decoded
 constexpr double kBlockNs = 60'000;     // of a query block: threads that wake, buffers
 constexpr double kTakenRowNs = 150;     // of a row that is read alone
+constexpr double kBesideRowNs = 40;     // of a partition's row that is sorted and looked up
+
+// Ranges that lie so close to each other are read as one.
+constexpr double kCoalescedBytes = 8192;
 
 // A store whose requests take so long is far away, and sends bytes at its own pace.
 constexpr double kFarRequestNs = 1e6;
@@ -149,14 +158,15 @@ Estimate CostModel::Exact(const ExactWork& work, ExactWay way) const {
   const double bytes = right * dim * static_cast<double>(work.element_bytes);
   // Of all right rows, for one query block.
   const double read = ReadNs(batches, bytes) + bytes * machine_.copy_ns;
-  double fill = right * (kRowNs + (work.cosine ? dim * machine_.canonical_ns : 0));
-  double score = left / blocks * right * dim;
+  double fill = right * (kScannedRowNs + (work.cosine ? dim * machine_.canonical_ns : 0));
+  double pair = 0;
   if (way == ExactWay::kPairs) {
-    score = score * machine_.canonical_ns + left / blocks * right;
+    pair = kPairNs + dim * machine_.canonical_ns;
   } else {
     fill += right * dim * (work.cosine ? machine_.unit_ns : machine_.group_ns);
-    score *= std::min(machine_.code_multiply_ns, machine_.multiply_ns);
+    pair = kScannedPairNs + dim * std::min(machine_.code_multiply_ns, machine_.multiply_ns);
   }
+  double score = left / blocks * right * pair;
   const auto k = static_cast<double>(work.k);
   const double survivors = k * (1 + std::log(std::max(right / std::max(k, 1.0), 1.0)));
   score += left / blocks * survivors * SurvivorNs(work.dim);
@@ -169,7 +179,7 @@ Estimate CostModel::Exact(const ExactWork& work, ExactWay way) const {
     case ExactWay::kSharedBlocks:
       ns =
           blocks * ((read + fill) / batches +
-                    std::max((read + fill), (read + fill + score) / threads_) + batches * kVisitNs);
+                    std::max(read + fill, (read + fill + score) / threads_) + batches * kBarrierNs);
       break;
     case ExactWay::kOwnBlocks:
     case ExactWay::kPairs:
@@ -212,7 +222,7 @@ Estimate CostModel::Index(const IndexWork& work) const {
   const bool codes = visits / std::max(decoded, 1.0) >= kQueriesForCodes;
   const auto candidates = static_cast<double>(work.candidates);
   double ns = left * partitions * (dim * machine_.multiply_ns + 1);  // rank
-  ns += read * (ReadNs(3, part_bytes) + part_rows * kRowNs);
+  ns += read * (ReadNs(3, part_bytes) + part_rows * kResolvedRowNs);
   ns += decoded * (kPartitionNs + part_rows * dim * 2 * machine_.group_ns);
   ns += visits * (kVisitNs + 2 * dim * machine_.canonical_ns +
                   part_rows * dim * (codes ? machine_.code_multiply_ns : machine_.multiply_ns));
@@ -244,9 +254,14 @@ Estimate CostModel::Filter(const FilterWork& work, FilterWay way) const {
         work.indexed ? ReadNs(8, rows) : ReadNs(1 + bytes / (1 << 20), bytes) + rows * read_row;
     return {(ns / threads_ + kBlockNs) * 1e-9, work.indexed ? rows : bytes};
   }
-  const double requests = work.partitions + work.rows_met / 4;
-  const double bytes = work.rows_met * std::max(row_bytes, 64.0);
-  const double ns = ReadNs(requests, bytes) + work.rows_met * (read_row + kTakenRowNs) +
+  // Rows of a partition lie anywhere: they are read one by one, or, close to each other, with all
+  // that is between them.
+  const double column = static_cast<double>(work.right_rows) * row_bytes;
+  const double part_rows = work.rows_met / std::max(work.partitions, 1.0);
+  const bool coalesced = column <= part_rows * kCoalescedBytes;
+  const double requests = coalesced ? work.partitions : work.rows_met;
+  const double bytes = coalesced ? work.partitions * column : work.rows_met * row_bytes;
+  const double ns = ReadNs(requests, bytes) + work.rows_met * (read_row + kBesideRowNs) +
                     work.partitions * kPartitionNs;
   return {ns / threads_ * 1e-9, bytes};
 }

@@ -12,7 +12,7 @@ CostModel Model(int threads = 2) {
                              .group_ns = 0.5,
                              .unit_ns = 1.5,
                              .canonical_ns = 0.3,
-                             .copy_ns = 0.1};
+                             .copy_ns = 0.02};
   return {machine, {.request_ns = 2000}, threads};
 }
 

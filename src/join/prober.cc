@@ -10,6 +10,7 @@ namespace kinjo::join {
 namespace {
 
 constexpr int kPlaceBits = 18;
+constexpr int64_t kVisitsForSeeds = 12;  // of a partition, on average
 
 }  // namespace
 
@@ -156,11 +157,14 @@ arrow::Status Prober::Probe(const exec::QueryRows& queries, int64_t wanted,
   Rankings rankings;
   ARROW_RETURN_NOT_OK(Rank(queries, &rankings));
   // Every query's nearest partition first: after it the thresholds are tight, and the kernel drops
-  // most of what the other partitions hold. Only worth it when the partitions read for it are kept.
-  const bool seeds = plan_.memory.keeps_index;
+  // most of what the other partitions hold. Only worth it when the partitions read for it are kept,
+  // and so many queries visit each that decoding it twice is the smaller part.
   for (size_t i = 0; i < rankings.size(); ++i) {
     const PhaseTimer timer(&counters_->probe_ns);
     const int64_t rounds = rankings[i]->first_round_max();
+    const int64_t partitions = rankings[i]->segment().num_partitions();
+    const bool seeds =
+        plan_.memory.keeps_index && queries.num_queries * rounds >= kVisitsForSeeds * partitions;
     std::vector<exec::Probe> probes;
     if (seeds) {
       rankings[i]->FirstRound(0, 1, &probes);

@@ -23,7 +23,7 @@ constexpr int64_t kRowsUnlessKnown = 10'000;
 
 // Nanoseconds to evaluate a filter on a row: a step of the predicate on numbers, and on values
 // without a width.
-constexpr double kStepNs = 3;
+constexpr double kStepNs = 8;
 constexpr double kTextStepNs = 25;
 
 template <typename Way>
@@ -278,6 +278,8 @@ arrow::Status ChooseWays(JoinPlan* plan) {
     plan->memory = memory.ok() ? *memory : MemoryPlan{.block_rows = 1, .block_vectors = 1};
     const bool resident = plan->uses_index() && ways.index == IndexWay::kResident;
     if (resident && !plan->memory.keeps_index) way.fits = false;
+    // Small query blocks make no limit large enough that is too small for the others.
+    if (ways.index == IndexWay::kOneByOne && !refused.ok()) way.fits = false;
     if (memory.ok()) {
       way.estimate = Estimator(*plan).Of(NeedsOf(*plan));
       way.memory_bytes = memory->total_bytes();
