@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent.parent / "build" / "bench"
-NAMES = ("block_scan", "exact", "ivf_pq", "recall", "python_face")
+NAMES = ("block_scan", "exact", "ivf_pq", "recall", "planner", "scaling", "python_face")
 ON_REQUEST = ("memory",)  # measures no time and has no rival
 
 

@@ -72,7 +72,8 @@ std::string RecallRemark(const RunWords& words, const kinjo_join_report& report,
 }
 
 // The rows that make a reader wonder, if there are any.
-std::string Remarks(const RunWords& words, const kinjo_join_report& report, const Flags& flags) {
+std::string Remarks(const RunWords& words, const kinjo_join_report& report, const DescribedRun& run,
+                    const Flags& flags) {
   std::string text;
   const auto nulls = static_cast<uint64_t>(report.skipped_null_rows);
   const auto odd = static_cast<uint64_t>(report.skipped_non_finite_rows);
@@ -80,7 +81,9 @@ std::string Remarks(const RunWords& words, const kinjo_join_report& report, cons
     text += "; " + CountedLeft(words, nulls + odd) + " skipped (";
     if (nulls > 0) text += Count(nulls) + " with a null vector";
     if (nulls > 0 && odd > 0) text += ", ";
-    if (odd > 0) text += Count(odd) + " with a NaN, infinite or zero vector";
+    // A zero vector has no direction; other metrics take it.
+    const char* kinds = run.metric == "cosine" ? "NaN, infinite or zero" : "NaN or infinite";
+    if (odd > 0) text += Count(odd) + " with a " + kinds + " vector";
     text += ")";
   }
   if (report.duplicate_rows > 0) {
@@ -126,7 +129,7 @@ std::string Summary(const RunWords& words, const kinjo_join_report& report, cons
   if (report.measured_memory_bytes >= 0) {
     text += ", memory +" + Size(static_cast<uint64_t>(report.measured_memory_bytes));
   }
-  return text + RecallRemark(words, report, flags) + Remarks(words, report, flags);
+  return text + RecallRemark(words, report, flags) + Remarks(words, report, run, flags);
 }
 
 // Tells how the run went, in the form that was asked for.
@@ -195,6 +198,11 @@ int CheckWords(const char* command, const Flags& flags) {
   if (flags.explain && flags.analyze) {
     return FailCommandLine(command,
                            "--explain reads no row and --analyze runs the join: give one of them");
+  }
+  if (flags.explain && flags.json) {
+    return FailCommandLine(command,
+                           "--json prints the report of a run and --explain runs nothing: give one "
+                           "of them");
   }
   if (flags.verbose && !flags.explain) {
     return FailCommandLine(command, "--verbose needs --explain: it says more of the plan");

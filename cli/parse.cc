@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "suggestion.h"
 
@@ -131,6 +132,20 @@ std::string SecondWords(const std::string& word) {
   return list;
 }
 
+// What is wrong with a word like `--flag=`, of a flag that may lack its value: the parser takes it
+// for the bare flag, but a variable of the shell that is empty may stand there. "" if nothing is.
+std::string EmptyValue(std::span<char* const> words) {
+  for (const char* word : words) {
+    for (const FlagRow& row : FlagTable()) {
+      const std::string name = LongestName(row);
+      if (row.may_lack_value && word == name + "=") {
+        return name + "= is empty: give a value behind the =, or leave that out too";
+      }
+    }
+  }
+  return "";
+}
+
 // `kinjo help [COMMAND]`: what the command's own --help gives.
 Invocation ParseHelp(std::vector<std::string> words) {
   Invocation invocation;
@@ -185,6 +200,9 @@ Invocation Parse(int argc, char** argv) {
   }
   if (invocation.error.empty()) {
     invocation.error = UnknownText(*read, invocation.command);
+  }
+  if (invocation.error.empty()) {
+    invocation.error = EmptyValue({argv, static_cast<size_t>(argc)});
   }
   if (invocation.error.empty()) ReadTexts(texts, &invocation);
   return invocation;

@@ -11,6 +11,14 @@ std::string WrongParts(const Flags& flags) {
   if (flags.resume && flags.output.value_or("-") == "-") {
     return "--resume needs -o FOLDER: the folder for the parts";
   }
+  const char* pairs = flags.mutual            ? "--mutual"
+                      : flags.unordered_pairs ? "--unordered-pairs"
+                      : flags.clusters        ? "--clusters"
+                                              : nullptr;
+  if (flags.resume && pairs != nullptr) {
+    return std::string("--resume goes on part by part, but ") + pairs +
+           " looks at all left rows before it is done; give one of them";
+  }
   return "";
 }
 

@@ -220,6 +220,11 @@ bool IsByte(double number) { return number >= 0 && number <= 255 && std::trunc(n
 
 bool FitsFloat(double number) { return std::isfinite(static_cast<float>(number)); }
 
+// From here on numbers are rounded to an infinity.
+constexpr double kHalfEnd = 65520;
+
+bool FitsHalf(double number) { return std::abs(number) < kHalfEnd; }
+
 // "vector 2, number 1" of a value.
 std::string PlaceOf(const TypedQueries& queries, size_t value) {
   const auto width = static_cast<size_t>(queries.width);
@@ -253,6 +258,10 @@ std::string Misfit(const TypedQueries& queries, const VectorColumn& column,
   if (column.element == 'f') {
     const std::string odd = FirstThatDoesNotFit(queries, FitsFloat);
     if (!odd.empty()) return odd + ", which is beyond the float32 numbers of " + what;
+  }
+  if (column.element == 'e') {
+    const std::string odd = FirstThatDoesNotFit(queries, FitsHalf);
+    if (!odd.empty()) return odd + ", which is beyond the float16 numbers of " + what;
   }
   if (column.element == 'C' && (target.metric.empty() || target.metric == "hamming")) {
     const std::string odd = FirstThatDoesNotFit(queries, IsByte);

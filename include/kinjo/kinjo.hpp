@@ -153,6 +153,14 @@ Result<T> Filled(const Call& call) {
   return Result<T>(std::move(filled));
 }
 
+// What a call gives that fills nothing.
+template <typename Call>
+Result<void> Done(const Call& call) {
+  kinjo_error* error = nullptr;
+  if (!call(&error)) return Error::Take(error);
+  return {};
+}
+
 }  // namespace detail
 
 using Schema = detail::Released<ArrowSchema>;
@@ -170,9 +178,8 @@ inline Result<std::string> DescribeRuntime() {
 
 /// Sizes the pools of the process's Arrow library (kinjo_runtime_set_arrow_threads).
 inline Result<void> SetArrowThreads(int64_t threads) {
-  kinjo_error* error = nullptr;
-  if (!kinjo_runtime_set_arrow_threads(threads, &error)) return Error::Take(error);
-  return {};
+  return detail::Done(
+      [&](kinjo_error** error) { return kinjo_runtime_set_arrow_threads(threads, error); });
 }
 
 /// The flag that stops one run. Raise and raised: any thread, also a signal handler.
@@ -585,16 +592,14 @@ class Join {
   /// Judges where and how rows shall be written, alone.
   static Result<void> CheckSink(const std::string& path, const SinkOptions& sink) {
     const kinjo_sink_options raw = Raw(sink);
-    kinjo_error* error = nullptr;
-    if (!kinjo_sink_options_check(path.c_str(), &raw, &error)) return Error::Take(error);
-    return {};
+    return detail::Done(
+        [&](kinjo_error** error) { return kinjo_sink_options_check(path.c_str(), &raw, error); });
   }
   /// Judges the place as well; makes nothing.
   static Result<void> CheckSinkPlace(const std::string& path, const SinkOptions& sink) {
     const kinjo_sink_options raw = Raw(sink);
-    kinjo_error* error = nullptr;
-    if (!kinjo_sink_place_check(path.c_str(), &raw, &error)) return Error::Take(error);
-    return {};
+    return detail::Done(
+        [&](kinjo_error** error) { return kinjo_sink_place_check(path.c_str(), &raw, error); });
   }
   /// Runs the join into a file or, for "-", standard output; gives the rows written.
   Result<int64_t> Write(const std::string& path, const SinkOptions& sink = {},
@@ -608,9 +613,9 @@ class Join {
   /// Judges where and how parts shall be written, alone.
   static Result<void> CheckParts(const std::string& folder, const PartsOptions& parts) {
     const kinjo_parts_options raw = Raw(parts);
-    kinjo_error* error = nullptr;
-    if (!kinjo_parts_options_check(folder.c_str(), &raw, &error)) return Error::Take(error);
-    return {};
+    return detail::Done([&](kinjo_error** error) {
+      return kinjo_parts_options_check(folder.c_str(), &raw, error);
+    });
   }
   /// Runs the join into a folder of parts, or goes on where an earlier run ended
   /// (kinjo_join_write_parts). `info` may be null; it is filled on failure too.

@@ -229,6 +229,8 @@ std::string DescribeReport(const join::JoinReport& report) {
   return Text({{"path", report.path},
                {"index_name", report.index_name},
                {"metric", report.metric},
+               {"way", report.way},
+               {"estimated_s", report.estimated_s},
                {"exact_distances", report.exact_distances},
                {"left_rows", report.left_rows},
                {"resumed_rows", report.resumed_rows},

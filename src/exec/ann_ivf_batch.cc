@@ -88,6 +88,9 @@ arrow::Status AnnIvfBatch::ReadAddresses(int64_t partition, LoadedPartition* loa
         source_.dataset->ResolveRowIds(source_.info, {row_ids, rows}, loaded->addresses));
   }
   if (source_.mask != nullptr) dataset::KeepMaskedRows(*source_.mask, loaded->addresses);
+  if (source_.filter != nullptr) {
+    ARROW_RETURN_NOT_OK(source_.filter->KeepPassing(loaded->addresses));
+  }
   return arrow::Status::OK();
 }
 

@@ -47,6 +47,14 @@ struct BatchCounters {
   std::atomic<int64_t> partitions_started{0};
 };
 
+/// Tells which rows of a partition pass a filter, when the partition is read. Thread-safe.
+class PartitionFilter {
+ public:
+  virtual ~PartitionFilter() = default;
+  /// Replaces the addresses of rows that don't pass by dataset::kDeadRow.
+  virtual arrow::Status KeepPassing(std::span<uint64_t> addresses) const = 0;
+};
+
 /// Buffers of one thread of the pool; the segments of a run share them.
 struct BatchWorker {
   std::vector<float> moved;
@@ -70,6 +78,8 @@ class AnnIvfBatch {
     dataset::IndexSegmentInfo info;
     size_t ordinal = 0;                            ///< of the segment in the run, for the cache
     std::shared_ptr<const dataset::RowMask> mask;  ///< rows that a filter passes; null = no filter
+    /// Instead of a mask; null = no filter.
+    std::shared_ptr<const PartitionFilter> filter;
     int64_t ef = 0;  ///< breadth of a search in a graph; never less than a heap holds
   };
 

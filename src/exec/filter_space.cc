@@ -9,9 +9,8 @@ namespace kinjo::exec {
 namespace {
 
 /// Writes row / norm.
-template <typename T>
-void WriteUnit(const T* row, double norm, int64_t dim, double* unit) {
-  for (int64_t j = 0; j < dim; ++j) unit[j] = static_cast<double>(row[j]) / norm;
+void WriteUnit(const double* row, double norm, int64_t dim, double* unit) {
+  for (int64_t j = 0; j < dim; ++j) unit[j] = row[j] / norm;
 }
 
 void AddRow(const ExactRows& rows, int64_t row, double scale, std::vector<double>* sum) {
@@ -72,11 +71,7 @@ void RowBlock::StoreRow(const FilterSpace& space, int64_t slot) {
   const double* wide = space.centre.empty() ? nullptr : space.centre_wide.data();
   const bool dot = space.metric == kernels::Metric::kDot;
   if (space.metric == kernels::Metric::kCosine) {
-    if (exact_.is_float()) {
-      WriteUnit(exact_.float_row(row), exact_.norm(row), space.dim, unit_.data());
-    } else {
-      WriteUnit(exact_.double_row(row), exact_.norm(row), space.dim, unit_.data());
-    }
+    WriteUnit(exact_.double_row(row), exact_.norm(row), space.dim, unit_.data());
     grouped_.SetRow(slot, unit_.data(), wide, dot);
   } else if (exact_.is_float()) {
     grouped_.SetRow(slot, exact_.float_row(row), centre, dot);
@@ -85,8 +80,7 @@ void RowBlock::StoreRow(const FilterSpace& space, int64_t slot) {
   }
 }
 
-void RowBlock::Fill(const FilterSpace& space, ExactRows rows,
-                    const std::vector<uint64_t>& addresses) {
+void RowBlock::KeepMatchable(ExactRows rows, const std::vector<uint64_t>& addresses) {
   exact_ = std::move(rows);
   addresses_.clear();
   row_of_slot_.clear();
@@ -96,7 +90,16 @@ void RowBlock::Fill(const FilterSpace& space, ExactRows rows,
     addresses_.push_back(addresses[i]);
     row_of_slot_.push_back(static_cast<uint32_t>(i));
   }
+}
+
+void RowBlock::Fill(const FilterSpace& space, ExactRows rows,
+                    const std::vector<uint64_t>& addresses) {
+  KeepMatchable(std::move(rows), addresses);
   StoreRows(space);
+}
+
+void RowBlock::FillUngrouped(ExactRows rows, const std::vector<uint64_t>& addresses) {
+  KeepMatchable(std::move(rows), addresses);
 }
 
 void RowBlock::FillByGroup(const FilterSpace& space, ExactRows rows,
@@ -129,6 +132,26 @@ std::pair<int64_t, int64_t> RowBlock::slots_of(uint32_t group) const {
   return {first - group_of_slot_.begin(), last - group_of_slot_.begin()};
 }
 
+void RowBlock::StoreUnits(const FilterSpace& space) {
+  constexpr int64_t kGroup = kernels::kGroupRows;
+  const int64_t dim = space.dim;
+  const double* centre = space.centre_wide.data();
+  moved_.resize(static_cast<size_t>(kGroup * dim));
+  for (int64_t first = 0; first < num_rows(); first += kGroup) {
+    const int64_t count = std::min(kGroup, num_rows() - first);
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t row = row_of_slot_[first + i];
+      const float* from = exact_.float_row(row);
+      const double norm = exact_.norm(row);
+      float* to = moved_.data() + i * dim;
+      for (int64_t j = 0; j < dim; ++j) {
+        to[j] = static_cast<float>(static_cast<double>(from[j]) / norm - centre[j]);
+      }
+    }
+    grouped_.SetRows(first, count, moved_.data(), nullptr, false);
+  }
+}
+
 void RowBlock::StoreRows(const FilterSpace& space) {
   if (space.metric == kernels::Metric::kHamming) return;
   unit_.resize(static_cast<size_t>(space.dim));
@@ -138,6 +161,8 @@ void RowBlock::StoreRows(const FilterSpace& space) {
     const float* centre = space.centre.empty() ? nullptr : space.centre.data();
     grouped_.SetRows(0, num_rows(), exact_.float_row(0), centre,
                      space.metric == kernels::Metric::kDot);
+  } else if (exact_.is_float() && space.metric == kernels::Metric::kCosine) {
+    StoreUnits(space);
   } else {
     for (int64_t slot = 0; slot < num_rows(); ++slot) StoreRow(space, slot);
   }

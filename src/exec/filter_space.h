@@ -44,6 +44,9 @@ class RowBlock {
   /// `addresses` belong to all rows of `rows`.
   void Fill(const FilterSpace& space, ExactRows rows, const std::vector<uint64_t>& addresses);
 
+  /// The same without grouping the rows: for KnnVectorDistance::ScorePairs alone.
+  void FillUngrouped(ExactRows rows, const std::vector<uint64_t>& addresses);
+
   /// The same for the rows of some groups alone (`wanted`, rising, each once), one group after
   /// another.
   void FillByGroup(const FilterSpace& space, ExactRows rows, const std::vector<uint64_t>& addresses,
@@ -60,7 +63,10 @@ class RowBlock {
   uint32_t row_of(int64_t slot) const { return row_of_slot_[slot]; }
 
  private:
+  void KeepMatchable(ExactRows rows, const std::vector<uint64_t>& addresses);
   void StoreRow(const FilterSpace& space, int64_t slot);
+  /// The rows divided by their lengths, float rows of cosine.
+  void StoreUnits(const FilterSpace& space);
   void StoreRows(const FilterSpace& space);
 
   ExactRows exact_;
@@ -69,6 +75,7 @@ class RowBlock {
   std::vector<uint32_t> row_of_slot_;
   std::vector<uint32_t> group_of_slot_;  // rising; after FillByGroup
   std::vector<double> unit_;
+  std::vector<float> moved_;  // a group's rows, one after another
 };
 
 }  // namespace kinjo::exec

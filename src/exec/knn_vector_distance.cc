@@ -35,6 +35,20 @@ class ExactScorer final : public SurvivorScorer {
   const QueryRows& queries_;
 };
 
+/// Counts the slots [first_slot, last_slot) as met by the queries [first_query, last_query).
+void CountMet(int64_t first_query, int64_t last_query, int64_t first_slot, int64_t last_slot,
+              std::span<const ExcludedRow> excluded, NeighborHeaps* heaps) {
+  for (int64_t q = first_query; q < last_query; ++q) {
+    int64_t met = last_slot - first_slot;
+    if (!excluded.empty()) {
+      for (const ExcludedRow& row : heaps->eligibility()->ExcludedFor(q, excluded)) {
+        met -= first_slot <= row.position && row.position < last_slot;
+      }
+    }
+    heaps->CountMet(q, met);
+  }
+}
+
 }  // namespace
 
 arrow::Status KnnVectorDistance::SetQueries(const FilterSpace* space, const QueryRows* queries) {
@@ -87,17 +101,10 @@ std::vector<KnnVectorDistance::Item> KnnVectorDistance::CutAll(const RowBlock& b
   return items;
 }
 
-void KnnVectorDistance::CountMet(const Item& item, NeighborHeaps* heaps) const {
-  const int64_t rows = item.last_slot - item.first_slot;
-  for (int64_t q = item.first_query; q < item.first_query + item.num_queries; ++q) {
-    int64_t met = rows;
-    if (!excluded_.empty()) {
-      for (const ExcludedRow& row : heaps->eligibility()->ExcludedFor(q, excluded_)) {
-        met -= item.first_slot <= row.position && row.position < item.last_slot;
-      }
-    }
-    heaps->CountMet(q, met);
-  }
+std::vector<ExcludedRow> KnnVectorDistance::FindExcluded(const RowBlock& block,
+                                                         const NeighborHeaps& heaps) {
+  if (heaps.eligibility() == nullptr) return {};
+  return heaps.eligibility()->FindExcluded(block.addresses());
 }
 
 void KnnVectorDistance::ScoreHamming(const RowBlock& block, const Item& item,
@@ -114,10 +121,12 @@ void KnnVectorDistance::ScoreHamming(const RowBlock& block, const Item& item,
                          std::memory_order_relaxed);
 }
 
-void KnnVectorDistance::ScoreItem(const RowBlock& block, const Item& item, int worker,
+void KnnVectorDistance::ScoreItem(const RowBlock& block, const Item& item,
+                                  std::span<const ExcludedRow> excluded, int worker,
                                   NeighborHeaps* heaps) {
   tiles_.fetch_add(1, std::memory_order_relaxed);
-  CountMet(item, heaps);
+  CountMet(item.first_query, item.first_query + item.num_queries, item.first_slot, item.last_slot,
+           excluded, heaps);
   if (space_->metric == kernels::Metric::kHamming) return ScoreHamming(block, item, heaps);
   const QueryTile tile{.num_queries = item.num_queries,
                        .moved = moved_.values.data() + item.first_query * space_->dim,
@@ -140,17 +149,61 @@ void KnnVectorDistance::ScoreItem(const RowBlock& block, const Item& item, int w
 arrow::Status KnnVectorDistance::Score(const RowBlock& block, NeighborHeaps* heaps,
                                        const std::function<arrow::Status()>& beside) {
   const std::vector<Item> items = CutAll(block, *heaps);
-  excluded_.clear();
-  if (heaps->eligibility() != nullptr) {
-    excluded_ = heaps->eligibility()->FindExcluded(block.addresses());
-  }
+  const std::vector<ExcludedRow> excluded = FindExcluded(block, *heaps);
   const int64_t extra = beside ? 1 : 0;
   return pool_->ParallelFor(static_cast<int64_t>(items.size()) + extra, cancel_,
                             [&](int64_t i, int worker) {
                               if (i < extra) return beside();
-                              ScoreItem(block, items[i - extra], worker, heaps);
+                              ScoreItem(block, items[i - extra], excluded, worker, heaps);
                               return arrow::Status::OK();
                             });
+}
+
+arrow::Status KnnVectorDistance::ScoreAlone(const RowBlock& block, int worker,
+                                            NeighborHeaps* heaps) {
+  const std::vector<ExcludedRow> excluded = FindExcluded(block, *heaps);
+  const auto score = [&](int64_t first, int64_t last, int64_t first_slot, int64_t last_slot) {
+    for (; first < last; first += kTileQueries) {
+      ARROW_RETURN_NOT_OK(cancel_.Check());
+      const Item item{first, std::min(kTileQueries, last - first), first_slot, last_slot};
+      ScoreItem(block, item, excluded, worker, heaps);
+    }
+    return arrow::Status::OK();
+  };
+  const int64_t num_queries = queries_->num_queries;
+  if (heaps->groups() == nullptr) return score(0, num_queries, 0, block.num_rows());
+  arrow::Status status;
+  heaps->eligibility()->ForEachGroup(0, num_queries,
+                                     [&](uint32_t group, int64_t first, int64_t last) {
+                                       const auto [first_slot, last_slot] = block.slots_of(group);
+                                       if (status.ok() && first_slot < last_slot) {
+                                         status = score(first, last, first_slot, last_slot);
+                                       }
+                                     });
+  return status;
+}
+
+arrow::Status KnnVectorDistance::ScorePairs(const RowBlock& block, NeighborHeaps* heaps) {
+  constexpr int64_t kPairs = 256;
+  ScorePair pairs[kPairs];
+  float distances[kPairs];
+  const std::vector<ExcludedRow> excluded = FindExcluded(block, *heaps);
+  CountMet(0, queries_->num_queries, 0, block.num_rows(), excluded, heaps);
+  for (int64_t first = 0; first < block.num_rows(); first += kPairs) {
+    ARROW_RETURN_NOT_OK(cancel_.Check());
+    tiles_.fetch_add(1, std::memory_order_relaxed);
+    const int64_t count = std::min(kPairs, block.num_rows() - first);
+    for (uint32_t q = 0; q < queries_->num_queries; ++q) {
+      for (int64_t i = 0; i < count; ++i) pairs[i] = {q, block.row_of(first + i)};
+      block.exact().Score(*queries_, {pairs, static_cast<size_t>(count)}, distances);
+      for (int64_t i = 0; i < count; ++i) {
+        if (distances[i] > heaps->threshold(q)) continue;
+        heaps->Push(q, {distances[i], block.addresses()[first + i]});
+      }
+    }
+  }
+  comparisons_.fetch_add(block.num_rows() * queries_->num_queries, std::memory_order_relaxed);
+  return arrow::Status::OK();
 }
 
 }  // namespace kinjo::exec

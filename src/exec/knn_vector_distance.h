@@ -1,10 +1,12 @@
 // KNNVectorDistance: a block of queries against a block of true rows. The pool is spread over tiles
-// of queries, and over ranges of rows when there are few queries.
+// of queries, and over ranges of rows when there are few queries; or each thread has a block of its
+// own.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "base/cancel_token.h"
@@ -37,6 +39,15 @@ class KnnVectorDistance {
   arrow::Status Score(const RowBlock& block, NeighborHeaps* heaps,
                       const std::function<arrow::Status()>& beside);
 
+  /// The same in the calling thread, which is `worker` of the pool: others may score other blocks
+  /// at the same time.
+  arrow::Status ScoreAlone(const RowBlock& block, int worker, NeighborHeaps* heaps);
+
+  /// ScoreAlone without a filter before it: every pair gets its canonical distance. For so few
+  /// queries that grouping the rows costs more. Needs an ungrouped block at most, and heaps whose
+  /// queries find rows of all groups.
+  arrow::Status ScorePairs(const RowBlock& block, NeighborHeaps* heaps);
+
   /// Canonical distances so far.
   int64_t exact_comparisons() const { return comparisons_.load(std::memory_order_relaxed); }
   /// Items of work started so far.
@@ -53,8 +64,9 @@ class KnnVectorDistance {
   };
   void Cut(const Area& area, std::vector<Item>* items) const;
   std::vector<Item> CutAll(const RowBlock& block, const NeighborHeaps& heaps) const;
-  void CountMet(const Item& item, NeighborHeaps* heaps) const;
-  void ScoreItem(const RowBlock& block, const Item& item, int worker, NeighborHeaps* heaps);
+  static std::vector<ExcludedRow> FindExcluded(const RowBlock& block, const NeighborHeaps& heaps);
+  void ScoreItem(const RowBlock& block, const Item& item, std::span<const ExcludedRow> excluded,
+                 int worker, NeighborHeaps* heaps);
   void ScoreHamming(const RowBlock& block, const Item& item, NeighborHeaps* heaps);
 
   base::ThreadPool* pool_;
@@ -62,7 +74,6 @@ class KnnVectorDistance {
   const FilterSpace* space_ = nullptr;
   const QueryRows* queries_ = nullptr;
   MovedQueries moved_;
-  std::vector<ExcludedRow> excluded_;   // of the block at hand, by slot
   std::vector<FilterScratch> scratch_;  // of each worker
   std::atomic<int64_t> comparisons_{0};
   std::atomic<int64_t> tiles_{0};

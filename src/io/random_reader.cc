@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <chrono>
 
 #include <cctype>
 #include <cerrno>
@@ -50,7 +51,9 @@ class CoalescingReader : public RandomReader {
   arrow::Result<Buffers> ReadRanges(std::span<const ByteRange> ranges) override {
     for (const ByteRange& range : ranges) ARROW_RETURN_NOT_OK(CheckRange(range));
     const std::vector<CoalescedRequest> requests = Coalesce(ranges, gap_bytes_);
+    const auto begin = std::chrono::steady_clock::now();
     ARROW_ASSIGN_OR_RAISE(Buffers fetched, Fetch(requests));
+    CountTime(std::chrono::steady_clock::now() - begin);
     Buffers result(ranges.size());
     for (size_t i = 0; i < requests.size(); ++i) {
       Count(requests[i].range.length);
@@ -91,6 +94,11 @@ class CoalescingReader : public RandomReader {
     if (counters_ == nullptr) return;
     counters_->requests.fetch_add(1, std::memory_order_relaxed);
     counters_->bytes_read.fetch_add(bytes, std::memory_order_relaxed);
+  }
+
+  void CountTime(std::chrono::nanoseconds spent) {
+    if (counters_ == nullptr) return;
+    counters_->read_ns.fetch_add(static_cast<uint64_t>(spent.count()), std::memory_order_relaxed);
   }
 
   const std::string path_;

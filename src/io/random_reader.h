@@ -24,6 +24,7 @@ struct ByteRange {
 struct IoCounters {
   std::atomic<uint64_t> requests{0};    ///< reads sent to the store, after coalescing
   std::atomic<uint64_t> bytes_read{0};  ///< bytes those reads asked for, gaps included
+  std::atomic<uint64_t> read_ns{0};     ///< what those reads took, each in its thread
 };
 
 /// One open file. Thread-safe: reads may run at the same time from any thread.

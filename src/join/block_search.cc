@@ -22,6 +22,8 @@ BlockSearch::BlockSearch(const JoinPlan& plan, const EligibleRows* eligible, bas
       scored_(scored_plan_, pool, cancel_, counters),
       refiner_(plan, pool, cancel_, counters) {
   scored_plan_.LeaveIndex();
+  // Each block has rows of its own.
+  if (plan.ways.exact == ExactWay::kKeptBlocks) scored_plan_.ways.exact = ExactWay::kOwnBlocks;
   if (plan.multivector()) {
     multivector_.emplace(plan, pool, cancel_, counters);
   } else if (plan.uses_index()) {

@@ -78,6 +78,7 @@ arrow::Status Executor::Reserve(const JoinPlan& plan, const EligibleRows* eligib
       {memory.pair_bytes, "pairs of all left rows"},
       {memory.block_bytes, "a query block"},
       {memory.cache_bytes, "kept partitions"},
+      {memory.kept_bytes, "kept right rows"},
       {memory.take_bytes, "right rows being read"},
       {memory.output_bytes, "rows being written"},
       {more_mask_bytes, "the rows that pass"}};
@@ -299,6 +300,12 @@ arrow::Status Executor::Run(const base::CancelToken& cancel,
   started_ = told_ = std::chrono::steady_clock::now();
   TellProgress(true);
   const MemoryMeter meter(&counters_.measured_memory_bytes);
+  if (cut_.first_row > 0 && plan_->left->num_rows() == cut_.first_row) {  // nothing is left to do
+    counters_.resumed_rows.store(cut_.first_row);
+    counters_.finished.store(true);
+    TellProgress(true);
+    return arrow::Status::OK();
+  }
   base::ThreadPool pool(plan_->threads);
   JoinPlan plan = *plan_;
   ARROW_RETURN_NOT_OK(ApplyRightFilter(&pool, cancel, &budget_, &counters_, &plan));
@@ -307,6 +314,7 @@ arrow::Status Executor::Run(const base::CancelToken& cancel,
     ARROW_ASSIGN_OR_RAISE(eligible, EligibleRows::Make(plan, cancel, &budget_, &counters_));
   }
   ARROW_RETURN_NOT_OK(SettleRecall(eligible.get(), &pool, cancel, &plan));
+  counters_.SetWay(plan.considered.front());
   std::vector<base::Reservation> reservations;
   ARROW_RETURN_NOT_OK(Reserve(plan, eligible.get(), &reservations));
   ARROW_RETURN_NOT_OK(RunBlocks(std::move(plan), eligible.get(), &pool, cancel, emit));
@@ -321,6 +329,9 @@ JoinReport Executor::report() const {
   report.path = plan_->uses_index() ? "index" : "exact";
   if (plan_->uses_index()) report.index_name = plan_->choice.index->info.name;
   report.metric = kernels::MetricName(plan_->metric());
+  const ConsideredWay way = counters_.way().value_or(plan_->considered.front());
+  report.way = way.name;
+  report.estimated_s = way.estimate.seconds;
   report.exact_distances = plan_->exact_distances() || counters_.scored_all_passing.load();
   report.recall = counters_.recall();
   if (report.recall.has_value()) {

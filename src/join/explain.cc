@@ -180,7 +180,32 @@ std::string GateText(const MemoryPlan& memory) {
       " rows, of ", megabytes(kResidentSafety * static_cast<double>(memory.limit_bytes)));
 }
 
-void AddDetails(const JoinPlan& plan, bool verbose, PlanNode* node) {
+std::string EstimateText(const ConsideredWay& way) {
+  const double seconds = way.estimate.seconds;
+  return base::Concat("about ", Number(seconds, seconds < 0.0995 ? "%.2g s" : "%.3g s"), ", ",
+                      Bytes(static_cast<int64_t>(way.estimate.bytes_read)), " read, ",
+                      Bytes(way.memory_bytes), " of memory");
+}
+
+// The way that was chosen and the others of the same path; of a run the one that it went.
+void AddWays(const JoinPlan& plan, const JoinReport* report, PlanNode::Entries* details) {
+  const bool ran = report != nullptr && !report->way.empty();
+  for (const ConsideredWay& way : plan.considered) {
+    const bool taken = ran ? way.name == report->way : &way == plan.considered.data();
+    if (!taken) continue;
+    std::string text = way.name + ": " + EstimateText(way);
+    if (ran) text += base::Concat("; it took ", Number(report->total_s, "%.3g s"));
+    details->emplace_back("way", text);
+  }
+  for (const ConsideredWay& way : plan.considered) {
+    if (ran ? way.name == report->way : &way == plan.considered.data()) continue;
+    details->emplace_back(
+        "way not taken",
+        way.name + ": " + (way.fits ? EstimateText(way) : "doesn't fit the memory limit"));
+  }
+}
+
+void AddDetails(const JoinPlan& plan, bool verbose, const JoinReport* report, PlanNode* node) {
   PlanNode::Entries& details = node->details;
   details.emplace_back("path", (plan.uses_index() ? "index; " : "exact; ") + plan.choice.reason);
   // The reason of the exact path names each index that doesn't fit.
@@ -194,18 +219,21 @@ void AddDetails(const JoinPlan& plan, bool verbose, PlanNode* node) {
         "note", "probes, search_effort, ef and refine_factor have no effect without an index");
   }
   const MemoryPlan& memory = plan.memory;
-  details.emplace_back("limits",
-                       base::Concat("estimated memory ", Bytes(memory.total_bytes()), " of ",
-                                    Bytes(memory.limit_bytes), ", ", plan.threads,
-                                    plan.threads == 1 ? " thread" : " threads", ": runs"));
+  details.emplace_back(
+      "limits", base::Concat("estimated memory ", Bytes(memory.total_bytes() - memory.slack_bytes),
+                             " of ", Bytes(memory.limit_bytes), ", ", plan.threads,
+                             plan.threads == 1 ? " thread" : " threads", ": runs"));
+  AddWays(plan, report, &details);
   if (!verbose) return;
   details.emplace_back(
       "memory",
       base::Concat("buffers ", Bytes(memory.fixed_bytes),
                    memory.pair_bytes > 0 ? ", pairs " + Bytes(memory.pair_bytes) : "",
                    ", query block ", Bytes(memory.block_bytes), ", kept partitions ",
-                   Bytes(memory.cache_bytes), ", right rows ", Bytes(memory.take_bytes),
-                   ", output ", Bytes(memory.output_bytes), ", slack ", Bytes(memory.slack_bytes)));
+                   Bytes(memory.cache_bytes),
+                   memory.kept_bytes > 0 ? ", kept right rows " + Bytes(memory.kept_bytes) : "",
+                   ", right rows ", Bytes(memory.take_bytes), ", output ",
+                   Bytes(memory.output_bytes), ", slack ", Bytes(memory.slack_bytes)));
   if (plan.uses_index()) details.emplace_back("gate", GateText(memory));
   details.emplace_back("query block", base::Concat(memory.block_rows, " left rows"));
   details.emplace_back("distances", plan.exact_distances() ? "exact" : "approximate");
@@ -282,7 +310,7 @@ PlanNode DescribePlan(const JoinPlan& made, bool verbose, const JoinReport* repo
   }
   if (plan.options.clusters) root.fields.emplace_back("clusters", "true");
   if (plan.options.fast_search) root.fields.emplace_back("fast_search", "true");
-  AddDetails(plan, verbose, &root);
+  AddDetails(plan, verbose, report, &root);
   PlanNode take{.name = "Take"};
   take.fields = {{"columns", ListNames(plan.layout.right_columns)}};
   if (report != nullptr) {

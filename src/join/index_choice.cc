@@ -170,6 +170,12 @@ arrow::Result<IndexChoice> ChooseIndex(dataset::Dataset* dataset, const VectorCo
   if (options.index == IndexUse::kNamed) {
     ARROW_ASSIGN_OR_RAISE(info, FindNamed(indexes, question));
     choice.reason = "index " + Describe(*info) + " is asked for by name";
+    for (const dataset::IndexInfo& other : indexes) {
+      if (&other == info || other.column != right.name) continue;
+      const std::string why_not = WhyNot(other, question);
+      choice.others.push_back(Describe(other) + ": " +
+                              (why_not.empty() ? "another is asked for by name" : why_not));
+    }
   } else {
     info = PickNewest(indexes, question, &choice.others);
     if (info != nullptr) {

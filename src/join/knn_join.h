@@ -37,6 +37,8 @@ struct JoinReport {
   std::string path;  ///< "index" or "exact"
   std::string metric;
   std::string index_name;  ///< of the index path
+  std::string way;         ///< how that path went (docs/planning.md)
+  double estimated_s = 0;  ///< what the planner took that way to need, beside total_s
   bool exact_distances = true;
   int64_t left_rows = 0;
   int64_t resumed_rows = 0;  ///< left rows of parts that earlier runs finished; not in left_rows

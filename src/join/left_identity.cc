@@ -1,17 +1,51 @@
 #include "join/left_identity.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
 
+#include "arrow/filesystem/filesystem.h"
 #include "io/random_reader.h"
 
 namespace kinjo::join {
 
 namespace {
 
-/// One name for a place, however it was written. (Wildcards stay as they are.)
+/// One name for a place, however it was written: of a local one without links. (Wildcards stay as
+/// they are.)
 std::string PlaceOf(const std::string& uri) {
   const auto location = io::ResolveUri(uri);
-  return location.ok() ? location->path : uri;
+  if (!location.ok()) return uri;
+  if (location->file_system->type_name() != "local") return location->path;
+  std::error_code error;
+  const auto path = std::filesystem::canonical(location->path, error);
+  return error ? location->path : path.string();
+}
+
+/// What a table says of its files beside the name that it was opened by; empty when nothing.
+std::vector<tabular::Trait> FilesOf(arrow::Result<std::vector<tabular::Trait>> identity) {
+  if (!identity.ok()) return {};
+  std::erase_if(*identity, [](const tabular::Trait& trait) { return trait.name == "uri"; });
+  return *std::move(identity);
+}
+
+/// The folder that holds the files of a folder or a glob.
+std::string FolderOf(const std::string& uri) {
+  const size_t wildcard = uri.find_first_of("*?[");
+  if (wildcard == std::string::npos) return PlaceOf(uri);
+  const size_t slash = uri.rfind('/', wildcard);
+  return PlaceOf(slash == std::string::npos ? "." : uri.substr(0, std::max<size_t>(slash, 1)));
+}
+
+/// Whether two tables are the same files: by one place, or, of a folder and a glob, by one folder
+/// with as many files of the same names, sizes and times.
+bool SameFiles(const tabular::TableSource& left, const RightSide& right) {
+  if (PlaceOf(left.uri()) == PlaceOf(right.uri())) return true;
+  if (left.dataset() != nullptr || FolderOf(left.uri()) != FolderOf(right.uri())) return false;
+  const auto files = FilesOf(left.Identity());
+  return files.size() > 2 && files == FilesOf(right.Identity());
 }
 
 }  // namespace
@@ -26,7 +60,7 @@ std::string LeftIdentity::WhyNotSame(const tabular::TableSource& left, const Rig
                         ") is not read from files and not the table of the right side (",
                         right.uri(), ")");
   }
-  if (left.format() != right.format() || PlaceOf(left.uri()) != PlaceOf(right.uri())) {
+  if (left.format() != right.format() || !SameFiles(left, right)) {
     return base::Concat(left.uri(), " and ", right.uri(), " are two tables");
   }
   if (left_dataset == nullptr || right_dataset == nullptr) return "";

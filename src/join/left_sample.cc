@@ -7,12 +7,13 @@
 #include <utility>
 
 #include "arrow/table.h"
+#include "join/derived_table.h"
 
 namespace kinjo::join {
 
 namespace {
 
-constexpr int64_t kChoosingRowsMin = 96;
+constexpr int64_t kChoosingRowsMin = 144;
 constexpr int64_t kMoreOfOneNeighbor = 128;  // divided by k
 constexpr int64_t kChoosingRowsMax = 512;
 constexpr int64_t kMeasuringRowsMin = 160;
@@ -53,59 +54,36 @@ std::vector<int64_t> DrawRows(int64_t rows, int64_t count) {
   return drawn;
 }
 
-// Gives the rows that were read beforehand, then the rest of their stream, with the failure that
-// ended the reading, if one did.
-class ResumedReader final : public arrow::RecordBatchReader {
- public:
-  ResumedReader(arrow::RecordBatchVector read, arrow::Status failed,
-                std::shared_ptr<arrow::RecordBatchReader> rest)
-      : read_(std::move(read)), failed_(std::move(failed)), rest_(std::move(rest)) {}
-
-  std::shared_ptr<arrow::Schema> schema() const override { return rest_->schema(); }
-
-  arrow::Status ReadNext(std::shared_ptr<arrow::RecordBatch>* batch) override {
-    if (next_ < read_.size()) {
-      *batch = std::exchange(read_[next_++], nullptr);
-      return arrow::Status::OK();
-    }
-    ARROW_RETURN_NOT_OK(failed_);
-    return rest_->ReadNext(batch);
-  }
-
- private:
-  arrow::RecordBatchVector read_;
-  size_t next_ = 0;
-  arrow::Status failed_;
-  std::shared_ptr<arrow::RecordBatchReader> rest_;
-};
-
-// A left side whose first rows were read already; read once more.
-class ResumedSource final : public tabular::TableSource {
- public:
-  ResumedSource(std::shared_ptr<tabular::TableSource> source,
-                std::shared_ptr<arrow::RecordBatchReader> reader)
-      : source_(std::move(source)), reader_(std::move(reader)) {}
-
-  const std::string& uri() const override { return source_->uri(); }
-  const std::string& format() const override { return source_->format(); }
-  std::shared_ptr<arrow::Schema> schema() const override { return source_->schema(); }
-  std::optional<int64_t> num_rows() const override { return source_->num_rows(); }
-
-  /// Requires: the columns are LeftReader's, for which the rows were read.
-  arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> Read(
-      const std::optional<std::vector<std::string>>& columns) override {
-    if (reader_ == nullptr) return source_->Read(columns);
-    return std::move(reader_);
-  }
-  arrow::Result<std::shared_ptr<arrow::RecordBatch>> Take(
-      const std::vector<std::string>& columns, std::span<const uint64_t> ordinals) override {
-    return source_->Take(columns, ordinals);
-  }
-
- private:
-  std::shared_ptr<tabular::TableSource> source_;
-  std::shared_ptr<arrow::RecordBatchReader> reader_;
-};
+// A left side whose first rows were read already. They come again, then the rest of their stream,
+// with the failure that ended the reading, if one did. Read once more.
+// Requires: the columns are LeftReader's, for which the rows were read.
+std::shared_ptr<tabular::TableSource> ReadBeforehand(
+    const std::shared_ptr<tabular::TableSource>& source, arrow::RecordBatchVector read,
+    const arrow::Status& failed, const std::shared_ptr<arrow::RecordBatchReader>& rest) {
+  struct State {
+    arrow::RecordBatchVector read;
+    size_t next = 0;
+    bool handed_on = false;
+  };
+  auto state = std::make_shared<State>(State{.read = std::move(read)});
+  const auto next = [state, failed, rest]() -> arrow::Result<std::shared_ptr<arrow::RecordBatch>> {
+    if (state->next < state->read.size()) return std::exchange(state->read[state->next++], nullptr);
+    ARROW_RETURN_NOT_OK(failed);
+    return rest->Next();
+  };
+  return MakeDerivedTable(
+      {.uri = source->uri(),
+       .format = source->format(),
+       .schema = source->schema(),
+       .num_rows = source->num_rows(),
+       .read = [source, state, rest, next](const auto& columns)
+           -> arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> {
+         if (std::exchange(state->handed_on, true)) return source->Read(columns);
+         return MakeReader(rest->schema(), next);
+       },
+       .take = [source](const auto& columns,
+                        auto ordinals) { return source->Take(columns, ordinals); }});
+}
 
 // The first rows of a left side that doesn't tell how many it has.
 struct Prefix {
@@ -138,9 +116,7 @@ arrow::Result<Prefix> ReadPrefix(JoinPlan* plan) {
   if (!vectors.empty()) {
     ARROW_ASSIGN_OR_RAISE(prefix.rows, arrow::ConcatenateRecordBatches(vectors));
   }
-  plan->left = std::make_shared<ResumedSource>(
-      plan->left,
-      std::make_shared<ResumedReader>(std::move(read), std::move(failed), std::move(reader)));
+  plan->left = ReadBeforehand(plan->left, std::move(read), failed, reader);
   return prefix;
 }
 

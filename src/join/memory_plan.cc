@@ -74,11 +74,13 @@ int64_t PartitionBytes(const MemoryNeeds& needs) {
 }
 
 int64_t FixedBytes(const MemoryNeeds& needs) {
-  int64_t bytes = needs.threads * ScratchBytes(needs.dim) + needs.mask_bytes + needs.key_bytes;
+  int64_t bytes = needs.threads * ScratchBytes(needs.dim) + needs.mask_bytes + needs.key_bytes +
+                  needs.beside_bytes;
   if (needs.uses_index) bytes += PartitionBytes(needs);
   if (needs.scans) {
-    // Two blocks: one is scored while the next is read, decoded and grouped.
-    bytes += 2 * needs.scan_vectors * (needs.dim * (2 * needs.element_bytes + 5) + 3 * 8);
+    // Each is read, decoded and grouped.
+    bytes += needs.scan_blocks * needs.scan_vectors *
+             (needs.dim * (2 * needs.element_bytes + 5) + 3 * 8);
   }
   return bytes;
 }
@@ -95,6 +97,11 @@ int64_t QueryBytes(const MemoryNeeds& needs) {
   }
   if (needs.scans) bytes += needs.dim * 4 + 16;
   return bytes;
+}
+
+// Right vectors as read and as grouped, with what is known of each.
+int64_t KeptBytes(const MemoryNeeds& needs) {
+  return needs.kept_vectors * (needs.dim * (needs.element_bytes + 5) + 6 * 8);
 }
 
 // "3.1MiB": at least `bytes`, in a form that is read back as a size.
@@ -119,11 +126,13 @@ void PlanCache(const MemoryNeeds& needs, int64_t room, MemoryPlan* plan) {
   plan->resident = {.base_bytes = static_cast<double>(plan->total_bytes()),
                     .bytes_per_row = static_cast<double>(needs.index_bytes) /
                                      static_cast<double>(std::max<int64_t>(needs.index_rows, 1))};
-  plan->keeps_index =
+  const bool fits =
       needs.index_bytes <= std::min(room, kCacheBytesMax) &&
       MayStayResident(plan->resident, needs.index_rows, needs.limit_bytes, kResidentSafety);
-  plan->cache_bytes = needs.index_bytes;
-  if (!plan->keeps_index) {
+  plan->keeps_index = fits && !needs.streams_index;
+  if (plan->keeps_index) {
+    plan->cache_bytes = needs.index_bytes;
+  } else if (!fits) {
     plan->cache_bytes =
         std::clamp<int64_t>(room / 2, 0, std::min(needs.index_bytes, kCacheBytesMax));
   }
@@ -139,6 +148,7 @@ arrow::Result<MemoryPlan> PlanMemory(const MemoryNeeds& needs) {
   plan.fixed_bytes = FixedBytes(needs);
   plan.key_bytes = needs.key_bytes;
   plan.pair_bytes = needs.pair_bytes;
+  plan.kept_bytes = KeptBytes(needs);
   plan.query_bytes = QueryBytes(needs);
   const int64_t rows_min = needs.block_rows_asked > 0 && !needs.multivector
                                ? std::min(needs.block_rows_asked, kBlockRowsMin)
@@ -146,9 +156,9 @@ arrow::Result<MemoryPlan> PlanMemory(const MemoryNeeds& needs) {
   if (needs.sample_rows > 0) {
     plan.sample_bytes = plan.fixed_bytes + needs.sample_rows * plan.query_bytes;
   }
-  const int64_t counted =
-      std::max({plan.fixed_bytes + plan.pair_bytes + rows_min * plan.query_bytes + kTakeBytesMin,
-                needs.filter_bytes, plan.sample_bytes});
+  const int64_t counted = std::max({plan.fixed_bytes + plan.pair_bytes + plan.kept_bytes +
+                                        rows_min * plan.query_bytes + kTakeBytesMin,
+                                    needs.filter_bytes, plan.sample_bytes});
   if (counted > CountedBytes(needs.limit_bytes)) {
     const std::string pairs =
         needs.pair_bytes > 0 ? base::Concat(needs.pair_bytes, " for the pairs of all left rows, ")
@@ -162,9 +172,11 @@ arrow::Result<MemoryPlan> PlanMemory(const MemoryNeeds& needs) {
                      plan.query_bytes, " a left row); raise it, or lower threads = ", needs.threads,
                      ", k = ", needs.k, " or refine_factor"));
   }
-  const int64_t free = CountedBytes(needs.limit_bytes) - plan.fixed_bytes - plan.pair_bytes;
+  const int64_t free =
+      CountedBytes(needs.limit_bytes) - plan.fixed_bytes - plan.pair_bytes - plan.kept_bytes;
   const int64_t fitting = std::min(free / 2, free - kTakeBytesMin) / plan.query_bytes;
-  const int64_t rows_max = needs.block_rows_asked > 0 ? needs.block_rows_asked : kBlockRowsMax;
+  int64_t rows_max = needs.block_rows_asked > 0 ? needs.block_rows_asked : kBlockRowsMax;
+  if (needs.left_rows > 0) rows_max = std::min(rows_max, needs.left_rows);
   plan.block_rows = std::clamp(fitting, rows_min, std::max(rows_min, rows_max));
   plan.block_vectors = plan.block_rows;
   if (needs.multivector) {

@@ -31,12 +31,17 @@ struct MemoryNeeds {
   int64_t index_bytes = 0;          ///< all partitions as kept: stored, resolved, with graphs
   int64_t index_rows = 0;           ///< of all partitions
   int64_t block_rows_asked = 0;     ///< 0 = as many as fit
+  int64_t left_rows = 0;            ///< more than these no block holds; 0 = not known
   int64_t mask_bytes = 0;           ///< of the rows that a filter passes
   int64_t filter_bytes = 0;         ///< while the filter is evaluated, before all else
+  int64_t beside_bytes = 0;         ///< while it is evaluated beside the search
   bool by_group = false;            ///< queries find the right rows of their groups only
   int64_t key_bytes = 0;            ///< of the right rows' keys and groups
   int64_t pair_bytes = 0;           ///< what is kept of all left rows of a join that gives pairs
-  int64_t scan_vectors = 0;         ///< true vectors scanned at a time
+  int64_t scan_vectors = 0;         ///< true vectors of a scanned block
+  int64_t scan_blocks = 2;          ///< that are at hand at a time
+  int64_t kept_vectors = 0;         ///< true vectors that stay in memory, grouped
+  bool streams_index = false;       ///< partitions aren't to stay in memory, though they might fit
   int64_t sample_rows = 0;          ///< left rows that a recall target is met on
   /// Rows are lists of vectors; a "query" and a "left row" is then a left vector.
   bool multivector = false;
@@ -53,6 +58,7 @@ struct MemoryPlan {
   int64_t block_vectors = 0;  ///< left vectors of a query block, at most
   int64_t block_bytes = 0;    ///< of a query block
   int64_t cache_bytes = 0;    ///< partitions kept between rounds and blocks
+  int64_t kept_bytes = 0;     ///< right vectors kept between blocks
   bool keeps_index = false;  ///< the gate (memory_gate.h) lets all partitions stay among those kept
   ResidentModel resident;    ///< what keeping the index takes, a line over its rows
   int64_t index_rows = 0;    ///< that the gate was asked for
@@ -63,8 +69,8 @@ struct MemoryPlan {
   /// libraries touched for the first time.
   int64_t slack_bytes = 0;
   int64_t total_bytes() const {
-    return fixed_bytes + pair_bytes + block_bytes + cache_bytes + take_bytes + output_bytes +
-           slack_bytes;
+    return fixed_bytes + pair_bytes + block_bytes + cache_bytes + kept_bytes + take_bytes +
+           output_bytes + slack_bytes;
   }
 };
 

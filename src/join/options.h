@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "join/ways.h"
 #include "kernels/metric.h"
 
 namespace kinjo::join {
@@ -67,6 +68,8 @@ struct JoinOptions {
   /// Left rows a query block holds at most; nothing = as many as the memory limit allows. Changes
   /// only speed.
   std::optional<int64_t> block_rows;
+  /// No face has it: of tests. Unless given, the environment's (join/way_choice.h).
+  ForcedWays forced_ways;
 };
 
 }  // namespace kinjo::join

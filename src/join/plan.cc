@@ -2,18 +2,14 @@
 
 #include <algorithm>
 
-#include "base/memory_budget.h"
 #include "base/thread_pool.h"
-#include "exec/ann_ivf_batch.h"
 #include "exec/multivector_array.h"
-#include "join/arrange_queries.h"
 #include "join/column_path.h"
 #include "join/left_identity.h"
-#include "join/left_sample.h"
 #include "join/pairing.h"
 #include "join/recall_choice.h"
-#include "join/row_bytes.h"
 #include "join/validate.h"
+#include "join/way_choice.h"
 
 namespace kinjo::join {
 
@@ -23,51 +19,12 @@ namespace {
 // loses too many neighbours.
 constexpr int64_t kDefaultEf = 256;
 
-// What a kept partition takes besides its rows.
-constexpr int64_t kPartitionOverheadBytes = 512;
-
 // A vector of a left list looks for so many right vectors for each row that is asked for, as in
 // Lance.
 constexpr int64_t kVectorsPerNeighbor = 10;
 
 // Right rows that are looked at where no index tells how many vectors a row has.
 constexpr int64_t kRowsLookedAt = 64;
-
-// `dim`: elements of a vector, for the vector column when its type doesn't tell.
-int64_t LeftRowBytes(const JoinPlan& plan, int64_t dim) {
-  int64_t bytes = 0;
-  bytes += static_cast<int64_t>(sizeof(RowIdentity)) + KeySize(plan.eligibility.by.left) +
-           KeySize(plan.eligibility.self.left);
-  for (const std::string& name : plan.layout.left_columns) {
-    const bool list = name == plan.left_vector.name && !plan.left_vector.type.width.has_value();
-    bytes += list ? dim * 8 : ValueBytes(*plan.left->schema()->GetFieldByName(name)->type());
-  }
-  return bytes;
-}
-
-int64_t ElementBytes(arrow::Type::type element) {
-  switch (element) {
-    case arrow::Type::DOUBLE:
-    case arrow::Type::INT32:
-    case arrow::Type::UINT32:
-    case arrow::Type::INT64:
-    case arrow::Type::UINT64:
-      return 8;
-    default:
-      return 4;
-  }
-}
-
-// The ranks that a query keeps of a segment's partitions for its first round.
-int64_t RankedAtMost(const exec::ProbeLimits& probes, kernels::Metric metric, int64_t k,
-                     int64_t partitions) {
-  if (probes.nprobes.has_value()) return std::min(partitions, *probes.nprobes);
-  const int64_t cap = index::AdaptiveProbeCap(metric, k);
-  const int64_t maximum = std::min(partitions, probes.maximum.value_or(partitions));
-  const int64_t first_round =
-      index::EffortProbeCount(probes.effort.value_or(0.5), cap, probes.minimum, maximum);
-  return std::min(maximum, std::max(cap, first_round));
-}
 
 /// Vectors of a right row, on average, rounded up: of the indexed rows, else of the first.
 arrow::Result<int64_t> RowVectors(const JoinPlan& plan) {
@@ -124,71 +81,6 @@ arrow::Result<int64_t> FindWidth(const JoinPlan& plan) {
     if (width > 0) return width;
   }
   return kUnknownWidth;
-}
-
-MemoryNeeds NeedsOf(const JoinPlan& plan, int64_t dim) {
-  MemoryNeeds needs;
-  needs.limit_bytes = plan.options.memory_limit_bytes.value_or(base::DefaultMemoryLimitBytes());
-  needs.threads = plan.threads;
-  needs.dim = dim;
-  needs.element_bytes = ElementBytes(plan.right_vector.type.element);
-  const int64_t right_rows = plan.right->num_rows().value_or(kCandidatesMax);
-  needs.candidates = std::min(plan.candidates, right_rows);
-  needs.k = std::min(plan.options.k, right_rows);
-  needs.left_row_bytes = LeftRowBytes(plan, dim);
-  needs.uses_index = plan.uses_index();
-  needs.scans = !plan.uses_index() || plan.scans_unindexed() || plan.filter != nullptr ||
-                plan.eligibility.groups_rows() || plan.options.recall.has_value();
-  needs.block_rows_asked = plan.options.block_rows.value_or(0);
-  if (plan.filter != nullptr) {
-    needs.mask_bytes = plan.filter->mask_bytes;
-    needs.filter_bytes = plan.filter->work_bytes;
-  }
-  needs.by_group = plan.eligibility.groups_rows();
-  needs.key_bytes =
-      ByBytes(plan.eligibility, *plan.right) + SelfBytes(plan.eligibility, *plan.right);
-  if (plan.gives_pairs()) needs.pair_bytes = PairingBytes(plan, KnownLeftRows(plan));
-  if (plan.searches_reverse()) {
-    needs.scans = true;
-    needs.element_bytes =
-        std::max(needs.element_bytes, ElementBytes(plan.left_vector.type.element));
-  }
-  if (plan.options.recall.has_value() && plan.uses_index()) {
-    const SampleSizes sizes =
-        SampleSizes::For(plan.left->num_rows(), plan.options.k, plan.multivector());
-    needs.sample_rows = (sizes.choosing + sizes.measuring / 4) * plan.row_vectors;
-  }
-  needs.multivector = plan.multivector();
-  needs.scan_vectors = plan.scan_batch_rows() * plan.row_vectors;
-  if (plan.multivector() && plan.uses_index()) {
-    needs.candidates += std::min(plan.wanted, right_rows * plan.row_vectors);
-  }
-  if (!plan.uses_index()) return needs;
-  for (const auto& segment : plan.choice.index->segments) {
-    ++needs.segments;
-    const auto kind = format::ParseIndexKind(segment->index_type());
-    needs.coded =
-        needs.coded || (kind.has_value() && (kind->quantizer == format::QuantizerKind::kSq ||
-                                             kind->quantizer == format::QuantizerKind::kRq));
-    const int64_t partitions = segment->num_partitions();
-    needs.ranked_partitions = std::max(
-        needs.ranked_partitions, RankedAtMost(plan.probes, plan.metric(), plan.wanted, partitions));
-    for (int64_t p = 0; p < partitions; ++p) {
-      const auto rows = static_cast<int64_t>(segment->partition_rows(p));
-      needs.partition_rows_max = std::max(needs.partition_rows_max, rows);
-      const auto stored = static_cast<int64_t>(segment->partition_bytes(p));
-      needs.partition_bytes_max = std::max(needs.partition_bytes_max, stored);
-      const auto graph = static_cast<int64_t>(segment->graph_bytes(p));
-      needs.graph_bytes_max = std::max(needs.graph_bytes_max, graph);
-      needs.index_bytes += stored + graph + rows * 8 + kPartitionOverheadBytes;
-      needs.index_rows += rows;
-    }
-    needs.partitions_at_once = std::max(
-        needs.partitions_at_once, exec::AnnIvfBatch::PartitionsAtOnce(partitions, plan.threads));
-    // Of a group each thread decodes the rows that it scans.
-    if (needs.by_group) needs.partitions_at_once = plan.threads;
-  }
-  return needs;
 }
 
 // Whether a join that gives pairs is a self-join, and what the pairs asked for need of the sides.
@@ -302,18 +194,16 @@ arrow::Result<std::shared_ptr<const JoinPlan>> MakePlan(std::shared_ptr<tabular:
   ARROW_ASSIGN_OR_RAISE(plan->filter, MakeRightFilter(plan->right.get(), options, plan->threads));
   ARROW_ASSIGN_OR_RAISE(plan->dim, FindWidth(*plan));
   if (!options.recall.has_value() || !plan->uses_index()) {
-    ARROW_RETURN_NOT_OK(PlanMemoryAgain(plan.get()));
+    ARROW_RETURN_NOT_OK(ChooseWays(plan.get()));
     return plan;
   }
   // Whatever will be chosen has to fit.
   JoinPlan widest = *plan;
   ARROW_RETURN_NOT_OK(ApplySettings(WidestSettings(widest), &widest));
   plan->memory = widest.memory;
+  plan->ways = widest.ways;
+  plan->considered = widest.considered;
   return plan;
-}
-
-arrow::Status PlanMemoryAgain(JoinPlan* plan) {
-  return PlanMemory(NeedsOf(*plan, plan->dim)).Value(&plan->memory);
 }
 
 }  // namespace kinjo::join

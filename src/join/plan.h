@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "exec/ann_ivf_partition.h"
@@ -17,6 +18,7 @@
 #include "join/options.h"
 #include "join/right_filter.h"
 #include "join/right_side.h"
+#include "join/ways.h"
 #include "tabular/table_source.h"
 
 namespace kinjo::join {
@@ -33,6 +35,8 @@ struct JoinPlan {
   exec::ProbeLimits probes;
   exec::DistanceRange range;
   MemoryPlan memory;
+  Ways ways;
+  std::vector<ConsideredWay> considered;  ///< the one that was chosen first
   EligibilityPlan eligibility;
   std::shared_ptr<const RightFilter> filter;  ///< null = every right row
   /// The rows that passed the filter: null in a plan, set in the copy that a run works with.
@@ -78,7 +82,10 @@ struct JoinPlan {
   bool multivector() const { return right_vector.multivector; }
   /// Right rows that are scanned at a time.
   int64_t scan_batch_rows() const {
-    if (!multivector()) return kScanBatchRows;
+    if (!multivector()) {
+      return std::clamp(kScanBatchElements / std::max<int64_t>(dim, 1), kScanBatchRowsMin,
+                        kScanBatchRows);
+    }
     return std::clamp<int64_t>(2 * kScanBatchRows / row_vectors, 1, kScanBatchLists);
   }
   /// Fragments without index are scanned and merged.
@@ -91,8 +98,5 @@ struct JoinPlan {
 arrow::Result<std::shared_ptr<const JoinPlan>> MakePlan(std::shared_ptr<tabular::TableSource> left,
                                                         std::shared_ptr<RightSide> right,
                                                         const JoinOptions& options);
-
-/// Shares the memory out anew, after probes or candidates have changed.
-arrow::Status PlanMemoryAgain(JoinPlan* plan);
 
 }  // namespace kinjo::join

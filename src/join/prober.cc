@@ -3,7 +3,16 @@
 #include <numeric>
 #include <span>
 
+#include "join/partition_filter.h"
+
 namespace kinjo::join {
+
+namespace {
+
+constexpr int kPlaceBits = 18;
+constexpr int64_t kVisitsForSeeds = 12;  // of a partition, on average
+
+}  // namespace
 
 Prober::Prober(const JoinPlan& plan, base::ThreadPool* pool, base::CancelToken cancel,
                RunCounters* counters)
@@ -16,6 +25,7 @@ Prober::Prober(const JoinPlan& plan, base::ThreadPool* pool, base::CancelToken c
                  : std::make_shared<exec::PartitionCache>(plan.memory.cache_bytes)),
       workers_(static_cast<size_t>(pool->size())) {
   const ChosenIndex& chosen = *plan.choice.index;
+  const auto filter = MakePartitionFilter(plan, cancel_, counters);
   for (size_t i = 0; i < chosen.segments.size(); ++i) {
     batches_.push_back(std::make_unique<exec::AnnIvfBatch>(
         exec::AnnIvfBatch::Source{.segment = chosen.segments[i],
@@ -23,6 +33,7 @@ Prober::Prober(const JoinPlan& plan, base::ThreadPool* pool, base::CancelToken c
                                   .info = chosen.info.segments[i],
                                   .ordinal = i,
                                   .mask = plan.rows,
+                                  .filter = filter,
                                   .ef = plan.ef},
         cache_.get(), &counters->batch, pool_, cancel_, &workers_));
   }
@@ -101,11 +112,18 @@ arrow::Status Prober::LateSearch(const Rankings& rankings, exec::NeighborHeaps* 
 }
 
 arrow::Status Prober::Locate(std::unordered_map<uint64_t, PartitionPlace>* places) {
+  // Nearly all rows are none of those: a bit tells so without looking into the map.
+  std::vector<bool> may_be(size_t{1} << kPlaceBits, false);
+  const auto bit_of = [](uint64_t address) {
+    return static_cast<size_t>(address * 0x9e3779b97f4a7c15 >> (64 - kPlaceBits));
+  };
+  for (const auto& [address, place] : *places) may_be[bit_of(address)] = true;
   for (size_t i = 0; i < batches_.size(); ++i) {
     // A row lies in one partition, so that no two threads write the same entry.
     ARROW_RETURN_NOT_OK(
         batches_[i]->VisitAddresses([&](int64_t partition, std::span<const uint64_t> addresses) {
           for (const uint64_t address : addresses) {
+            if (!may_be[bit_of(address)]) continue;
             const auto found = places->find(address);
             if (found != places->end()) found->second = {i, partition};
           }
@@ -139,11 +157,14 @@ arrow::Status Prober::Probe(const exec::QueryRows& queries, int64_t wanted,
   Rankings rankings;
   ARROW_RETURN_NOT_OK(Rank(queries, &rankings));
   // Every query's nearest partition first: after it the thresholds are tight, and the kernel drops
-  // most of what the other partitions hold. Only worth it when the partitions read for it are kept.
-  const bool seeds = plan_.memory.keeps_index;
+  // most of what the other partitions hold. Only worth it when the partitions read for it are kept,
+  // and so many queries visit each that decoding it twice is the smaller part.
   for (size_t i = 0; i < rankings.size(); ++i) {
     const PhaseTimer timer(&counters_->probe_ns);
     const int64_t rounds = rankings[i]->first_round_max();
+    const int64_t partitions = rankings[i]->segment().num_partitions();
+    const bool seeds =
+        plan_.memory.keeps_index && queries.num_queries * rounds >= kVisitsForSeeds * partitions;
     std::vector<exec::Probe> probes;
     if (seeds) {
       rankings[i]->FirstRound(0, 1, &probes);

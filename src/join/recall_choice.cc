@@ -6,9 +6,10 @@
 #include <unordered_map>
 #include <utility>
 
-#include "dataset/row_mask.h"
 #include "exec/ann_ivf_partition.h"
+#include "join/covered_rows.h"
 #include "join/validate.h"
+#include "join/way_choice.h"
 
 namespace kinjo::join {
 
@@ -67,17 +68,6 @@ bool IsScanned(const JoinPlan& plan, uint64_t address) {
   return std::binary_search(fragments.begin(), fragments.end(), address >> 32);
 }
 
-std::shared_ptr<const dataset::RowMask> CoveredRows(const JoinPlan& plan) {
-  auto rows = std::make_shared<dataset::RowMask>();
-  const auto& unindexed = plan.choice.index->unindexed_fragments;
-  for (const dataset::FragmentInfo& fragment : plan.right->dataset()->fragments()) {
-    if (std::binary_search(unindexed.begin(), unindexed.end(), fragment.id)) continue;
-    const uint64_t begin = fragment.id << 32;
-    rows->AddRange(begin, begin + fragment.physical_rows);
-  }
-  return rows;
-}
-
 }  // namespace
 
 ProbeSettings WidestSettings(const JoinPlan& plan) {
@@ -97,14 +87,14 @@ arrow::Status ApplySettings(const ProbeSettings& settings, JoinPlan* plan) {
   plan->candidates = plan->options.k * std::max<int64_t>(settings.refine_factor, 1);
   plan->refines = settings.refine_factor > 0 || plan->scans_unindexed();
   if (settings.ef > 0) plan->ef = settings.ef;
-  return PlanMemoryAgain(plan);
+  return ChooseWays(plan);
 }
 
 arrow::Result<AnsweredSample> AnswerSample(LeftSample rows, const JoinPlan& plan,
                                            const EligibleRows* eligible, base::ThreadPool* pool,
                                            const base::CancelToken& cancel) {
   JoinPlan exact = plan;
-  if (plan.options.fast_search && plan.rows == nullptr) exact.rows = CoveredRows(plan);
+  if (plan.options.fast_search && plan.rows == nullptr) exact.rows = CoveredRows(plan, nullptr);
   exact.LeaveIndex();
   RunCounters counters;
   BlockSearch search(exact, eligible, pool, cancel, &counters);

@@ -8,7 +8,9 @@ namespace kinjo::join {
 namespace {
 
 constexpr double kNormalQuantile = 1.959964;  // of 97.5 %
-constexpr double kStandardErrors = 2;
+// One sample in a hundred chooses too little then; with two it is three or four, since a sample of
+// few rows may hold none of those that miss most.
+constexpr double kStandardErrors = 2.5;
 
 // A mean that misses the target by rounding alone reaches it.
 constexpr double kRounding = 1e-9;

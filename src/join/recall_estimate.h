@@ -32,8 +32,8 @@ struct RecallEstimate {
 RecallEstimate EstimateRecall(std::span<const double> recalls, int64_t population);
 
 /// True when a setting with these recalls on a sample may be taken for `target`: the mean reaches
-/// it, and so does, less `slack`, the mean less two standard errors. One further row is added for
-/// the error, missing as much as those that miss (or one neighbour of `k`), so that a sample
+/// it, and, less the slack, so does the mean less two and a half standard errors. For the error one
+/// row is added, missing as much as those that miss (or one neighbour of `k`), so that a sample
 /// without misses doesn't pass for proof. With all of the population seen the mean alone decides.
 bool ReachesTarget(std::span<const double> recalls, int64_t population, int64_t k, double target);
 

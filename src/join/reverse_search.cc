@@ -4,87 +4,53 @@
 #include <span>
 #include <utility>
 
+#include "join/derived_table.h"
 #include "join/row_bytes.h"
 
 namespace kinjo::join {
 
 namespace {
 
-/// Reads rows of the right side, some at a time.
-class MatchedRowReader final : public arrow::RecordBatchReader {
- public:
-  MatchedRowReader(std::shared_ptr<RightSide> right, std::vector<std::string> columns,
-                   std::shared_ptr<arrow::Schema> schema, std::span<const uint64_t> addresses,
-                   size_t batch_rows)
-      : right_(std::move(right)),
-        columns_(std::move(columns)),
-        schema_(std::move(schema)),
-        rest_(addresses),
-        batch_rows_(batch_rows) {}
-
-  std::shared_ptr<arrow::Schema> schema() const override { return schema_; }
-
-  arrow::Status ReadNext(std::shared_ptr<arrow::RecordBatch>* batch) override {
-    *batch = nullptr;
-    if (rest_.empty()) return arrow::Status::OK();
-    const auto some = rest_.first(std::min(batch_rows_, rest_.size()));
-    rest_ = rest_.subspan(some.size());
-    return right_->Take(columns_, some).Value(batch);
-  }
-
- private:
-  std::shared_ptr<RightSide> right_;
-  std::vector<std::string> columns_;
-  std::shared_ptr<arrow::Schema> schema_;
-  std::span<const uint64_t> rest_;
-  size_t batch_rows_;
-};
-
-/// Rows of the right side as a table.
-class MatchedRows final : public tabular::TableSource {
- public:
-  MatchedRows(std::shared_ptr<RightSide> right, const std::vector<uint64_t>* addresses,
-              int64_t batch_bytes)
-      : right_(std::move(right)),
-        schema_(right_->schema()),
-        addresses_(addresses),
-        batch_bytes_(batch_bytes) {}
-
-  const std::string& uri() const override { return right_->uri(); }
-  const std::string& format() const override { return format_; }
-  std::shared_ptr<arrow::Schema> schema() const override { return schema_; }
-  std::optional<int64_t> num_rows() const override {
-    return static_cast<int64_t>(addresses_->size());
-  }
-
-  arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> Read(
-      const std::optional<std::vector<std::string>>& columns) override {
-    const std::vector<std::string> names = columns.value_or(schema_->field_names());
+/// The rows `addresses` of the right side as a table, read some at a time.
+std::shared_ptr<tabular::TableSource> MatchedRows(const std::shared_ptr<RightSide>& right,
+                                                  const std::vector<uint64_t>* addresses,
+                                                  int64_t batch_bytes) {
+  const auto read = [right, addresses,
+                     batch_bytes](const std::optional<std::vector<std::string>>& columns)
+      -> arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> {
+    const auto all = right->schema();
+    const std::vector<std::string> names = columns.value_or(all->field_names());
     arrow::FieldVector fields;
     int64_t row_bytes = 1;
     for (const std::string& name : names) {
-      fields.push_back(schema_->GetFieldByName(name));
+      fields.push_back(all->GetFieldByName(name));
       row_bytes += ValueBytes(*fields.back()->type());
     }
-    const int64_t rows = std::clamp<int64_t>(batch_bytes_ / row_bytes, 1, kScanBatchRows);
-    return std::make_shared<MatchedRowReader>(right_, names, arrow::schema(std::move(fields)),
-                                              *addresses_, static_cast<size_t>(rows));
-  }
-
-  arrow::Result<std::shared_ptr<arrow::RecordBatch>> Take(
-      const std::vector<std::string>& columns, std::span<const uint64_t> ordinals) override {
-    std::vector<uint64_t> addresses;
-    for (const uint64_t ordinal : ordinals) addresses.push_back((*addresses_)[ordinal]);
-    return right_->Take(columns, addresses);
-  }
-
- private:
-  const std::shared_ptr<RightSide> right_;
-  const std::shared_ptr<arrow::Schema> schema_;
-  const std::vector<uint64_t>* addresses_;
-  const int64_t batch_bytes_;
-  const std::string format_ = "matched rows";
-};
+    const auto batch_rows =
+        static_cast<size_t>(std::clamp<int64_t>(batch_bytes / row_bytes, 1, kScanBatchRows));
+    const auto next = [right, names, batch_rows,
+                       rest = std::span<const uint64_t>(*addresses)]() mutable
+        -> arrow::Result<std::shared_ptr<arrow::RecordBatch>> {
+      if (rest.empty()) return nullptr;
+      const auto some = rest.first(std::min(batch_rows, rest.size()));
+      rest = rest.subspan(some.size());
+      return right->Take(names, some);
+    };
+    return MakeReader(arrow::schema(std::move(fields)), next);
+  };
+  const auto take = [right, addresses](const std::vector<std::string>& columns,
+                                       std::span<const uint64_t> ordinals) {
+    std::vector<uint64_t> taken;
+    for (const uint64_t ordinal : ordinals) taken.push_back((*addresses)[ordinal]);
+    return right->Take(columns, taken);
+  };
+  return MakeDerivedTable({.uri = right->uri(),
+                           .format = "matched rows",
+                           .schema = right->schema(),
+                           .num_rows = static_cast<int64_t>(addresses->size()),
+                           .read = read,
+                           .take = take});
+}
 
 }  // namespace
 
@@ -92,13 +58,14 @@ JoinPlan MakeReversePlan(const JoinPlan& plan, const std::vector<uint64_t>* addr
   JoinPlan reverse;
   reverse.options.k = plan.options.k;
   reverse.options.distance_range = plan.options.distance_range;
-  reverse.left = std::make_shared<MatchedRows>(plan.right, addresses, plan.memory.take_bytes / 2);
+  reverse.left = MatchedRows(plan.right, addresses, plan.memory.take_bytes / 2);
   reverse.right = MakeTableSide(plan.left);
   reverse.left_vector = plan.right_vector;
   reverse.right_vector = plan.left_vector;
   reverse.choice.metric = plan.metric();
   reverse.range = plan.range;
   reverse.memory = plan.memory;
+  reverse.dim = plan.dim;  // what a scan's blocks were planned for
   reverse.threads = plan.threads;
   reverse.candidates = reverse.wanted = plan.options.k;
   return reverse;

@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "index/ivf_segment.h"
+#include "join/covered_rows.h"
 #include "join/plan.h"
 #include "join/row_bytes.h"
+#include "join/way_choice.h"
 
 namespace kinjo::join {
 
@@ -48,15 +50,6 @@ int64_t BatchBytes(const arrow::Schema& schema, const std::vector<std::string>& 
   return kScanBatchRows * row_bytes;
 }
 
-/// The rows that fast_search may find: those of fragments that the index covers.
-dataset::RowMask IndexedRows(const JoinPlan& plan, const dataset::RowMask& rows) {
-  std::vector<uint64_t> covered;
-  for (const dataset::IndexSegmentInfo& segment : plan.choice.index->info.segments) {
-    covered.insert(covered.end(), segment.fragment_ids.begin(), segment.fragment_ids.end());
-  }
-  return rows.InFragments(covered);
-}
-
 }  // namespace
 
 bool NeedsNoSearch(const JoinPlan& plan, int64_t passing) {
@@ -96,7 +89,9 @@ arrow::Result<std::shared_ptr<const RightFilter>> MakeRightFilter(RightSide* rig
 
 arrow::Status ApplyRightFilter(base::ThreadPool* pool, const base::CancelToken& cancel,
                                base::MemoryBudget* budget, RunCounters* counters, JoinPlan* plan) {
-  if (plan->filter == nullptr) return arrow::Status::OK();
+  if (plan->filter == nullptr || plan->ways.filter == FilterWay::kBeside) {
+    return arrow::Status::OK();
+  }
   const PhaseTimer timer(&counters->filter_ns);
   ARROW_ASSIGN_OR_RAISE(const auto reserved,
                         budget->Reserve(plan->filter->work_bytes, "evaluating the filter"));
@@ -109,14 +104,14 @@ arrow::Status ApplyRightFilter(base::ThreadPool* pool, const base::CancelToken& 
   counters->SetFilterAnswer(static_cast<int64_t>(answer.rows->count()), answer.rows_evaluated,
                             std::move(answer.indexes));
   plan->rows = std::move(answer.rows);
-  if (!plan->uses_index()) return arrow::Status::OK();
+  if (!plan->uses_index()) return ChooseWays(plan);
   if (plan->options.fast_search) {
-    plan->rows = std::make_shared<const dataset::RowMask>(IndexedRows(*plan, *plan->rows));
+    plan->rows = CoveredRows(*plan, plan->rows.get());
   }
   if (!NeedsNoSearch(*plan, static_cast<int64_t>(plan->rows->count()))) return arrow::Status::OK();
   plan->LeaveIndex();
   counters->scored_all_passing.store(true);
-  return arrow::Status::OK();
+  return ChooseWays(plan);
 }
 
 }  // namespace kinjo::join

@@ -51,6 +51,9 @@ class DatasetSide final : public RightSide {
   int64_t bytes_read() const override {
     return static_cast<int64_t>(dataset_->io_counters().bytes_read.load());
   }
+  int64_t read_ns() const override {
+    return static_cast<int64_t>(dataset_->io_counters().read_ns.load());
+  }
 
  private:
   std::shared_ptr<dataset::Dataset> dataset_;

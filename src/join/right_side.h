@@ -63,11 +63,16 @@ class RightSide {
   /// Reads and bytes so far; zeros where they aren't counted.
   virtual int64_t requests() const = 0;
   virtual int64_t bytes_read() const = 0;
+  /// What those reads took in all, waiting included; 0 where it isn't known.
+  virtual int64_t read_ns() const { return 0; }
 };
 
 /// Rows of a scanned batch: of vectors, and of lists of vectors at most.
 inline constexpr int64_t kScanBatchRows = 8192;
+inline constexpr int64_t kScanBatchRowsMin = 256;
 inline constexpr int64_t kScanBatchLists = 512;
+/// Elements of the vectors of a batch, from which on it has fewer rows.
+inline constexpr int64_t kScanBatchElements = int64_t{1} << 20;
 
 std::unique_ptr<RightSide> MakeDatasetSide(std::shared_ptr<dataset::Dataset> dataset);
 std::unique_ptr<RightSide> MakeTableSide(std::shared_ptr<tabular::TableSource> source);

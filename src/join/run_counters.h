@@ -12,6 +12,7 @@
 
 #include "exec/ann_ivf_batch.h"
 #include "join/knn_join.h"
+#include "join/ways.h"
 
 namespace kinjo::join {
 
@@ -59,6 +60,15 @@ struct RunCounters {
     const std::lock_guard<std::mutex> lock(mutex_);
     recall_ = recall;
   }
+  /// The way that the run goes.
+  void SetWay(ConsideredWay way) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    way_ = std::move(way);
+  }
+  std::optional<ConsideredWay> way() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return way_;
+  }
   std::optional<RecallReport> recall() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     return recall_;
@@ -72,6 +82,7 @@ struct RunCounters {
   mutable std::mutex mutex_;  // guards what follows
   std::vector<std::string> filter_indexes_;
   std::optional<RecallReport> recall_;
+  std::optional<ConsideredWay> way_;
 };
 
 /// Adds the time of its own life to a phase.

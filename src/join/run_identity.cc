@@ -52,14 +52,13 @@ std::vector<Trait> IdentifyOptions(const JoinOptions& options) {
                refine_factor, search_effort, recall, ef, approx_mode, where, by, exclude_self,
                index, index_name, fast_search, distance_range, left_select, right_select, suffix,
                with_row_id, with_query_index, unordered_pairs, mutual, clusters, right_version,
-               right_tag, memory_limit_bytes, threads, block_rows] = options;
+               right_tag, memory_limit_bytes, threads, block_rows, forced_ways] = options;
   // The version that these name is the right side's own trait; the others only cost time.
   (void)unordered_pairs, (void)mutual, (void)clusters;  // refused
+  (void)on, (void)left_on, (void)right_on;              // told as the columns that they name
   (void)right_version, (void)right_tag, (void)memory_limit_bytes, (void)threads, (void)block_rows;
+  (void)forced_ways;
   return {{"k", ValueText(k)},
-          {"on", ValueText(on)},
-          {"left_on", ValueText(left_on)},
-          {"right_on", ValueText(right_on)},
           {"how", ValueText(how)},
           {"metric", ValueText(metric)},
           {"nprobes", ValueText(nprobes)},
@@ -116,6 +115,8 @@ arrow::Result<std::vector<Trait>> IdentifyRun(const JoinPlan& plan) {
   AddSide("left", std::move(left), plan.left->num_rows(), *plan.left->schema(), &all);
   ARROW_ASSIGN_OR_RAISE(auto right, plan.right->Identity());
   AddSide("right", std::move(right), plan.right->num_rows(), *plan.right->schema(), &all);
+  all.push_back({"left vector column", plan.left_vector.name});
+  all.push_back({"right vector column", plan.right_vector.name});
   for (Trait& trait : IdentifyOptions(plan.options)) all.push_back(std::move(trait));
   return all;
 }

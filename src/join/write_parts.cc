@@ -153,6 +153,20 @@ arrow::Status RunMissing(KnnJoin* join, const JournalHeader& header, PartWriter*
   return stream->Close();
 }
 
+// What is told of a run that finds all parts there: that every row is done, by earlier runs.
+arrow::Status TellFinished(KnnJoin* join, const PartsOutcome& outcome,
+                           const base::CancelToken& cancel, base::ProgressCallback progress) {
+  if (outcome.left_rows == 0) return arrow::Status::OK();
+  const PartCut nothing{.part_rows = outcome.left_rows, .first_row = outcome.left_rows};
+  ARROW_ASSIGN_OR_RAISE(const auto stream, join->RunParts(nothing, cancel, std::move(progress)));
+  ARROW_ASSIGN_OR_RAISE(const auto batch, stream->Next());
+  if (batch != nullptr) {
+    return base::Internal("the journal tells of ", outcome.left_rows,
+                          " left rows, but there are more");
+  }
+  return stream->Close();
+}
+
 }  // namespace
 
 arrow::Status CheckPartsOptions(const std::string& folder, const PartsOptions& options) {
@@ -198,7 +212,7 @@ arrow::Status WriteParts(KnnJoin* join, const std::string& path, const PartsOpti
   outcome->left_rows = journal.left_rows.value_or(outcome->parts * header.part_rows);
   for (const JournalPart& part : journal.parts) outcome->rows += part.rows;
   outcome->finished = journal.left_rows.has_value();
-  if (outcome->finished) return arrow::Status::OK();
+  if (outcome->finished) return TellFinished(join, *outcome, cancel, std::move(progress));
   PartWriter writer(folder.get(), header.format, options.sink, join->output_schema(), outcome);
   ARROW_RETURN_NOT_OK(RunMissing(join, header, &writer, cancel, std::move(progress), outcome));
   const JoinReport report = join->report();

@@ -175,6 +175,8 @@ def test_names_that_clash(fails, tables, tmp_path):
         (["--left-select", "id,,word"], ["--left-select"]),
         (["--progress", "loud"], ["--progress", "loud"]),
         (["--explain", "--analyze"], ["--explain", "--analyze"]),
+        (["--explain", "--json"], ["--json", "--explain"]),
+        (["--exclude-self="], ["--exclude-self= is empty"]),
         (["--search-effort", "2"], ["--search-effort", "2"]),
         (["--search-effort", "0.5", "--nprobes", "3"], ["--search-effort 0.5", "--nprobes 3"]),
         (["--search-effort", "much"], ["--search-effort", "much"]),

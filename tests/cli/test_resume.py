@@ -65,8 +65,15 @@ def test_a_finished_folder_is_left_alone(resume, tmp_path):
     done = resume(folder, "--json", "--progress", "json")
     assert "finished by an earlier run; nothing was left to do" in done.stderr
     assert content(folder) == before
-    *_, report = done.stderr.splitlines()
+    *told, report = done.stderr.splitlines()
     assert json.loads(report)["left_rows"] == 0
+    assert json.loads(report)["resumed_rows"] == 200
+    last = json.loads([line for line in told if line.startswith("{")][-1])
+    assert (last["state"], last["done_rows"], last["total_rows"]) == ("done", 200, 200)
+    # However the columns are named, it is the same run.
+    assert "nothing was left to do" in resume(folder, "--on", "vec").stderr
+    sides = "--left-on", "vec", "--right-on", "vec"
+    assert "nothing was left to do" in resume(folder, *sides).stderr
 
 
 def test_what_differs_is_told(resume, tables, tmp_path):
@@ -161,8 +168,8 @@ def test_joins_that_look_at_all_rows_first(kinjo, tables, tmp_path, flag):
     sides = "--left", tables / "right.lance", "--right", tables / "right.lance"
     limits = ("--distance-range", ",9") if flag == "--clusters" else ()
     flags = "join", *sides, flag, *limits, "--resume", "-o", tmp_path / "out"
-    done = kinjo(*flags, exit_code=1)
-    assert "looks at all left rows before it is done" in done.stderr
+    done = kinjo(*flags, exit_code=2)
+    assert f"{flag} looks at all left rows before it is done" in done.stderr
     assert not (tmp_path / "out").exists()
 
 

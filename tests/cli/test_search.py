@@ -148,6 +148,15 @@ def test_numbers_that_do_not_fit_the_column(search, text, wrong):
     assert done.stderr.startswith("kinjo: search: --query: " + wrong)
 
 
+def test_numbers_beyond_float16(kinjo, tmp_path):
+    values = np.zeros((4, 2), dtype=np.float16)
+    column = pa.FixedSizeListArray.from_arrays(pa.array(values.reshape(-1)), 2)
+    lance.write_dataset(pa.table({"vec": column}), tmp_path / "halves.lance")
+    done = kinjo("search", tmp_path / "halves.lance", "--query", "[0, 65520]", exit_code=1)
+    assert "number 2 is 65520, which is beyond the float16 numbers of column" in done.stderr
+    kinjo("search", tmp_path / "halves.lance", "--query", "[0, -65519]")
+
+
 def test_small_numbers_and_bare_ones(search):
     plain = search("--query", WIDE.format("0.5"), "-k", 3).stdout
     assert search("--query", WIDE.format(".5"), "-k", 3).stdout == plain

@@ -1,5 +1,5 @@
 // The engine's join against the naive one-by-one loop: the same rows in the same order with the
-// same bytes, whatever the number of threads and the size of a query block.
+// same bytes, whatever the number of threads, the size of a query block and the way that is gone.
 //
 // KINJO_ORACLE_CASES says how many cases run (1,000 unless given), KINJO_ORACLE_SEED runs one
 // alone.
@@ -49,11 +49,24 @@ std::vector<OutputRow> Expected(const RandomCase& one) {
   return rows;
 }
 
+/// Another way for each run of a case.
+join::ForcedWays WayOfTurn(uint64_t turn) {
+  join::ForcedWays ways;
+  ways.exact = static_cast<join::ExactWay>(turn % 4);
+  ways.index = static_cast<join::IndexWay>(turn / 2 % 3);
+  if (turn % 3 == 0) ways.filter = join::FilterWay::kBeside;
+  return ways;
+}
+
 arrow::Result<std::vector<OutputRow>> Joined(const RandomCase& one, int64_t threads,
-                                             int64_t block_rows) {
+                                             int64_t block_rows, uint64_t turn) {
   join::JoinOptions options = one.options;
   options.threads = threads;
   options.block_rows = block_rows;
+  options.forced_ways = WayOfTurn(turn);
+  // Where the join can't go that way, the planner chooses.
+  const auto plan = join::MakePlan(one.left_table, join::MakeDatasetSide(one.dataset), options);
+  if (!plan.ok()) options.forced_ways = {};
   ARROW_ASSIGN_OR_RAISE(const auto outcome,
                         join::RunJoin(one.left_table, join::MakeDatasetSide(one.dataset), options));
   std::vector<OutputRow> rows;
@@ -97,10 +110,11 @@ void RunCase(uint64_t seed) {
   std::vector<OutputRow> want;
   if (one.naive_knows) want = Expected(one);
   bool first = !one.naive_knows;
+  uint64_t turn = seed;
   for (const int64_t threads : {1, 2}) {
     for (const int64_t block_rows : {1, 7, 4096}) {
       SCOPED_TRACE(base::Concat("threads ", threads, ", block_rows ", block_rows));
-      KINJO_ASSERT_RESULT(got, Joined(one, threads, block_rows));
+      KINJO_ASSERT_RESULT(got, Joined(one, threads, block_rows, turn++));
       if (first) want = got;
       first = false;
       ExpectSame(got, want);
