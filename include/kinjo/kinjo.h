@@ -168,10 +168,10 @@ typedef struct kinjo_scan_options {
   size_t struct_size;
   const char* const* columns; /* top-level names, in order; NULL: all */
   size_t num_columns;
-  const char* where;  /* SQL predicate; NULL: every row */
-  int64_t limit;      /* rows at most; KINJO_UNSET: all */
-  bool with_row_id;   /* add `_rowid` */
-  int64_t batch_rows; /* of a batch at most; KINJO_UNSET: the library's choice */
+  const char* where;            /* SQL predicate; NULL: every row */
+  int64_t limit;                /* rows at most; KINJO_UNSET: all */
+  bool with_row_id;             /* add `_rowid` */
+  int64_t batch_rows;           /* of a batch at most; KINJO_UNSET: the library's choice */
   const uint64_t* fragment_ids; /* fragments to read, in the dataset's order; NULL: all */
   size_t num_fragment_ids;
 } kinjo_scan_options;

@@ -16,18 +16,18 @@
 namespace kinjo::dataset {
 
 struct RowsRequest {
-  std::optional<std::vector<std::string>> columns;  ///< top-level names, in order; nothing: all
-  std::string where;                                ///< SQL predicate; "": every row
-  std::optional<int64_t> limit;                     ///< rows at most
-  bool with_row_id = false;                         ///< adds `_rowid`, the last column
-  int64_t batch_rows = 8192;                        ///< of a batch, at most
-  std::optional<std::vector<uint64_t>> fragment_ids;  ///< fragments to read; nothing: all
+  std::optional<std::vector<std::string>> columns;    ///< top-level names, in order; nothing: all
+  std::string where;                                  ///< SQL predicate; "": every row
+  std::optional<int64_t> limit;                       ///< rows at most
+  bool with_row_id = false;                           ///< adds `_rowid`, the last column
+  int64_t batch_rows = 8192;                          ///< of a batch, at most
+  std::optional<std::vector<uint64_t>> fragment_ids;  ///< to read; nothing: all
 };
 
 /// Streams live rows in the snapshot's order. The request is judged now (`invalid`: limit, batch
-/// size, predicate, a column asked twice; `not_found`: a column, a fragment); rows are read as the stream is.
-/// With a filter all rows are judged before the first comes out, by as many threads as the process
-/// may use.
+/// size, predicate, a column asked twice; `not_found`: a column, a fragment); rows are read as the
+/// stream is. With a filter all rows are judged before the first comes out, by as many threads as
+/// the process may use.
 arrow::Result<std::unique_ptr<stream::ResultStream>> StreamRows(std::shared_ptr<Dataset> dataset,
                                                                 const RowsRequest& request,
                                                                 base::CancelToken cancel);

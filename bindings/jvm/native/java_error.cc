@@ -18,8 +18,8 @@ bool LoadErrorClass(JNIEnv* env) {
   jclass found = env->FindClass("io/kinjo/KinjoException");
   if (found == nullptr) return false;
   g_exception_class = static_cast<jclass>(env->NewGlobalRef(found));
-  g_exception_make = env->GetMethodID(
-      found, "<init>", "(Ljava/lang/String;Ljava/lang/String;Ljava/lang/String;J)V");
+  g_exception_make = env->GetMethodID(found, "<init>",
+                                      "(Ljava/lang/String;Ljava/lang/String;Ljava/lang/String;J)V");
   return g_exception_class != nullptr && g_exception_make != nullptr;
 }
 

@@ -1,5 +1,5 @@
-// Failures on their way from C++ to Java: each becomes a pending io.kinjo.KinjoException, and no C++
-// exception leaves a native method.
+// Failures on their way from C++ to Java: each becomes a pending io.kinjo.KinjoException, and no
+// C++ exception leaves a native method.
 #pragma once
 
 #include <jni.h>

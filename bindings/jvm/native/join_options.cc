@@ -72,11 +72,11 @@ using Setter = std::function<void(const Given&, JoinOptions*)>;
 
 // The setter that stores what `read` makes of the text in one member.
 template <typename Member, typename Read>
-Setter Into(Member JoinOptions::*member, const Read& read) {
+Setter Into(Member JoinOptions::* member, const Read& read) {
   return [=](const Given& given, JoinOptions* options) { options->*member = read(given); };
 }
 
-Setter Into(std::string JoinOptions::*member) {
+Setter Into(std::string JoinOptions::* member) {
   return [=](const Given& given, JoinOptions* options) { options->*member = given.text; };
 }
 

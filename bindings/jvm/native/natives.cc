@@ -161,7 +161,8 @@ void JNICALL CancelRaise(JNIEnv*, jclass, jlong cancel) { FromHandle<Cancel>(can
 
 void JNICALL CancelFree(JNIEnv*, jclass, jlong cancel) { FreeHandle<Cancel>(cancel); }
 
-// ---- Arrow structs that Java holds ----------------------------------------------------------------
+// ---- Arrow structs that Java holds
+// ----------------------------------------------------------------
 
 template <typename T>
 void JNICALL Release(JNIEnv*, jclass, jlong address) {
@@ -187,8 +188,8 @@ bool RegisterAll(JNIEnv* env) {
       METHOD("datasetSchema", "(JJ)V", DatasetSchema),
       METHOD("datasetScan", "(J[Ljava/lang/String;Ljava/lang/String;J[JJ)J", DatasetScan),
       METHOD("optionsCheck", "([Ljava/lang/String;[Ljava/lang/String;)V", OptionsCheck),
-      METHOD("searchMake",
-             "(JJLjava/lang/String;JJ[Ljava/lang/String;[Ljava/lang/String;)J", SearchMake),
+      METHOD("searchMake", "(JJLjava/lang/String;JJ[Ljava/lang/String;[Ljava/lang/String;)J",
+             SearchMake),
       METHOD("searchFree", "(J)V", SearchFree),
       METHOD("searchExplain", "(JZ)Ljava/lang/String;", SearchExplain),
       METHOD("searchReport", "(J)Ljava/lang/String;", SearchReport),

@@ -15,8 +15,8 @@ import java.util.Locale;
 
 /**
  * Loads libkinjo_jni and the libraries it needs. They come out of the class path, from
- * native/&lt;platform&gt;/, whose index.txt begins with a hash of their content and then names them,
- * or lie in the folder that the system property {@value #FOLDER_PROPERTY} names.
+ * native/PLATFORM/, whose index.txt begins with a hash of their content and then names them, or lie
+ * in the folder that the system property {@value #FOLDER_PROPERTY} names.
  *
  * <p>The big libraries are unpacked once per JVM and content, whatever class loaders ask; the small
  * one, which the JVM lets only one class loader have, once per class loader.

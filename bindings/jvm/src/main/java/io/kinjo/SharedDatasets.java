@@ -36,7 +36,8 @@ public final class SharedDatasets {
   /** The dataset at a fixed version; {@link #release} gives it back. */
   public static Dataset acquire(String uri, long version) {
     if (version < 1) {
-      throw new IllegalArgumentException("version = " + version + " must be a fixed one, at least 1");
+      throw new IllegalArgumentException(
+          "version = " + version + " must be a fixed one, at least 1");
     }
     synchronized (ENTRIES) {
       Entry entry = ENTRIES.get(keyOf(uri, version));

@@ -45,7 +45,8 @@ private final class NearestByRule(session: SparkSession) extends Rule[LogicalPla
       table <- RightTable.find(join.right, settings)
       column <- table.columns.find(_.attribute.exprId == vector.exprId)
         .toRight(s"${vector.name} is no column of the dataset")
-      _ <- ArrowTypes.vectorOf(column.field).toRight(s"${vector.name} holds no vectors of one width")
+      _ <- ArrowTypes.vectorOf(column.field)
+        .toRight(s"${vector.name} holds no vectors of one width")
       node <- new IndexedJoin(session, settings)
         .plan(join.left, query, table, column, table.columns, measures = false)
     } yield node

@@ -85,8 +85,8 @@ private final class KNearest(
       case Right(frame) => frame
       case Left(reason) =>
         throw new IllegalArgumentException(
-          s"$uri can't be joined: $reason; allow the exact scan (exactScan), give the engine more " +
-            "memory (maxNativeBytes), or pass the right side as a DataFrame")
+          s"$uri can't be joined: $reason; allow the exact scan (exactScan), give the engine " +
+            "more memory (maxNativeBytes), or pass the right side as a DataFrame")
     }
   }
 
@@ -99,9 +99,10 @@ private final class KNearest(
     }
 
   private def planned(table: RightTable): Either[String, DataFrame] = {
-    val vector = chosen(table.vectorColumns.map(_.attribute.name), table.columns.map(_.attribute.name))
+    val all = table.columns.map(_.attribute.name)
+    val vector = chosen(table.vectorColumns.map(_.attribute.name), all)
     val byName = table.columns.map(column => column.attribute.name -> column).toMap
-    val columns = selected(table.columns.map(_.attribute.name), vector).map(byName)
+    val columns = selected(all, vector).map(byName)
     new IndexedJoin(session, settings)
       .plan(leftPlan, queryExpression, table, byName(vector), columns, measures = true)
       .map { node =>
@@ -173,7 +174,8 @@ private final class KNearest(
     }
     clash.foreach { name =>
       throw new IllegalArgumentException(
-        s"""two columns of the result would be called "$name"; choose another suffix or rename one""")
+        s"""two columns of the result would be called "$name"; """ +
+          "choose another suffix or rename one")
     }
     names ++ measures
   }

@@ -45,7 +45,8 @@ private[spark] final case class KNearestExec(
     val keepAll = outer
     val counters = metrics
     child.execute().mapPartitions { rows =>
-      new BlockJoin(rows, bound, asked, measureNames, outputTypes, keepAll, counters, TaskContext.get())
+      val context = TaskContext.get()
+      new BlockJoin(rows, bound, asked, measureNames, outputTypes, keepAll, counters, context)
     }
   }
 

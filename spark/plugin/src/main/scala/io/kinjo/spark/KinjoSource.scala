@@ -32,8 +32,8 @@ final class KinjoSource extends TableProvider with DataSourceRegister {
       throw new IllegalArgumentException(
         "which dataset? spark.read.format(\"kinjo\").load(\"items.lance\")")
     }
-    KinjoLanceTable(
-      RightTable.open(uri, Option(options.get("version")).map(_.toLong), Option(options.get("tag"))))
+    val version = Option(options.get("version")).map(_.toLong)
+    KinjoLanceTable(RightTable.open(uri, version, Option(options.get("tag"))))
   }
 }
 

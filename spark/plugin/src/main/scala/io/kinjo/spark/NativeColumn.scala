@@ -50,7 +50,8 @@ private[spark] final class NativeColumn private (vector: ArrowVector, stored: Da
   override def getInt(row: Int): Int = dictionary match {
     case Some(values) => values.getInt(inDictionary(row))
     case None if format == "S" => vector.getShort(row) & 0xffff
-    case None if format == "tdm" => Math.floorDiv(vector.getLong(row), NativeColumn.DayMillis).toInt
+    case None if format == "tdm" =>
+      Math.floorDiv(vector.getLong(row), NativeColumn.DayMillis).toInt
     case None => vector.getInt(row)
   }
 
@@ -77,7 +78,8 @@ private[spark] final class NativeColumn private (vector: ArrowVector, stored: Da
     case None if format == "L" =>
       Decimal(BigDecimal(java.lang.Long.toUnsignedString(vector.getLong(row))), precision, scale)
     case None =>
-      Decimal(BigDecimal(new java.math.BigDecimal(vector.getUnscaled(row), scale)), precision, scale)
+      val number = new java.math.BigDecimal(vector.getUnscaled(row), scale)
+      Decimal(BigDecimal(number), precision, scale)
   }
 
   override def getUTF8String(row: Int): UTF8String = dictionary match {

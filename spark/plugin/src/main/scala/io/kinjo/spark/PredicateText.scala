@@ -79,7 +79,8 @@ private final class PredicateText(names: Attribute => Option[String]) {
     case (number: Decimal, _: DecimalType) => Some(number.toJavaBigDecimal.toPlainString)
     case (text: UTF8String, StringType) => Some(s"'${text.toString.replace("'", "''")}'")
     case (flag: Boolean, BooleanType) => Some(if (flag) "TRUE" else "FALSE")
-    case (days: Int, DateType) => Some(s"DATE '${LocalDate.ofEpochDay(days.toLong).format(DateText)}'")
+    case (days: Int, DateType) =>
+      Some(s"DATE '${LocalDate.ofEpochDay(days.toLong).format(DateText)}'")
     case (micros: Long, TimestampType | TimestampNTZType) =>
       val second = Math.floorDiv(micros, 1000000L)
       val instant = Instant.ofEpochSecond(second, Math.floorMod(micros, 1000000L) * 1000)
