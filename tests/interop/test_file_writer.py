@@ -299,3 +299,12 @@ def test_size(tmp_path, name, nullable, version):
     written = check(one_column(array), tmp_path, version)
     print(f"{name}: {written.size} bytes, pylance {written.like_size}")
     assert written.size <= 1.1 * written.like_size, (written.pages, written.size, written.like_size)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("empty", [None, []])
+def test_lists_without_any_item(tmp_path, empty, version):
+    types = [pa.int32(), pa.string(), pa.list_(pa.int32()), pa.struct({"x": pa.int32()}),
+             pa.list_(pa.float32(), 2), pa.dictionary(pa.int32(), pa.string())]
+    arrays = [pa.array([empty] * 3, pa.list_(type_)) for type_ in types]
+    check(pa.table(arrays, names=[str(i) for i in range(len(types))]), tmp_path, version)

@@ -34,7 +34,9 @@ class ArrayPageEncoding {
       : page_(page), choices_(choices) {}
 
   EncodedArrayPage Run() {
-    if (page_.num_valid == 0 && choices_.dictionary_index_bits == 0) {
+    // A page of strings without rows isn't one of nulls, as Lance writes it.
+    const bool hollow = page_.values.variable && page_.values.num_values == 0;
+    if (page_.num_valid == 0 && choices_.dictionary_index_bits == 0 && !hollow) {
       page_out_.encoding = Nullable(Nulls::kAll, {});
     } else if (choices_.dictionary_index_bits != 0) {
       EncodeArrowDictionary();

@@ -43,6 +43,8 @@ class FieldWriter {
                             PageSink* pages) = 0;
   /// Writes what is gathered.
   virtual arrow::Status Flush(PageSink* pages) = 0;
+  /// The same when no rows follow.
+  virtual arrow::Status Finish(PageSink* pages) { return Flush(pages); }
   virtual uint64_t pending_bytes() const = 0;
 };
 

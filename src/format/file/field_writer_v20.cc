@@ -49,7 +49,11 @@ class FieldWriterV20 final : public FieldWriter {
     ARROW_RETURN_NOT_OK(Gather({{begin, count}}, array, &root_));
     return WriteFull(&root_, pages);
   }
-  arrow::Status Flush(PageSink* pages) override { return WriteAll(&root_, pages); }
+  arrow::Status Flush(PageSink* pages) override { return WriteAll(&root_, false, pages); }
+  // Lance looks for the first page of the items even where all lists are empty.
+  arrow::Status Finish(PageSink* pages) override {
+    return WriteAll(&root_, root_.first_row + root_.num_rows != 0, pages);
+  }
   uint64_t pending_bytes() const override { return BytesBelow(root_); }
 
  private:
@@ -77,7 +81,7 @@ class FieldWriterV20 final : public FieldWriter {
   arrow::Status GatherLists(const ElementRuns& runs, const arrow::ArrayData& array, Node* node);
   arrow::Status CheckNull(const Node& node) const;
   arrow::Status WriteFull(Node* node, PageSink* pages);
-  arrow::Status WriteAll(Node* node, PageSink* pages);
+  arrow::Status WriteAll(Node* node, bool at_least_one, PageSink* pages);
   arrow::Status WritePage(Node* node, PageSink* pages);
   static uint64_t BytesOf(const Node& node);
   static uint64_t BytesBelow(const Node& node) {
@@ -199,9 +203,11 @@ arrow::Status FieldWriterV20::WriteFull(Node* node, PageSink* pages) {
   return arrow::Status::OK();
 }
 
-arrow::Status FieldWriterV20::WriteAll(Node* node, PageSink* pages) {
-  if (node->num_rows != 0) ARROW_RETURN_NOT_OK(WritePage(node, pages));
-  for (Node& child : node->children) ARROW_RETURN_NOT_OK(WriteAll(&child, pages));
+arrow::Status FieldWriterV20::WriteAll(Node* node, bool at_least_one, PageSink* pages) {
+  if (node->num_rows != 0 || (at_least_one && node->first_row == 0)) {
+    ARROW_RETURN_NOT_OK(WritePage(node, pages));
+  }
+  for (Node& child : node->children) ARROW_RETURN_NOT_OK(WriteAll(&child, at_least_one, pages));
   return arrow::Status::OK();
 }
 
@@ -211,7 +217,7 @@ arrow::Status FieldWriterV20::WritePage(Node* node, PageSink* pages) {
     page.encoding.kind = proto::ArrayEncoding::Kind::kStruct;
   } else if (node->kind == Kind::kList) {
     page.encoding.kind = proto::ArrayEncoding::Kind::kList;
-    page.encoding.num_items = node->ends.back();
+    page.encoding.num_items = node->ends.empty() ? 0 : node->ends.back();
     page.encoding.null_adjustment = page.encoding.num_items + 1;
     for (size_t i = 0; i < node->ends.size(); ++i) {
       if (node->is_null[i]) node->ends[i] += page.encoding.null_adjustment;

@@ -207,7 +207,7 @@ arrow::Status OpenFileWriter::WriteTable(const std::vector<io::ByteRange>& table
 }
 
 arrow::Status OpenFileWriter::WriteEnd() {
-  for (const auto& field : fields_) ARROW_RETURN_NOT_OK(field->Flush(this));
+  for (const auto& field : fields_) ARROW_RETURN_NOT_OK(field->Finish(this));
   proto::FileDescriptor descriptor;
   descriptor.fields = schema_.fields;
   descriptor.metadata = schema_.metadata;
