@@ -805,6 +805,7 @@ class DatasetWriter {
   }
   Result<kinjo_write_report> DropColumns(const std::vector<std::string>& names) const {
     std::vector<const char*> pointers;
+    pointers.reserve(names.size());
     for (const std::string& name : names) pointers.push_back(name.c_str());
     return Reported([&](kinjo_write_report* report, kinjo_error** error) {
       return kinjo_dataset_drop_columns(uri_.c_str(), pointers.data(), names.size(), report, error);

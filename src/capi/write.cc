@@ -178,6 +178,7 @@ bool kinjo_dataset_drop_columns(const char* uri, const char* const* names, size_
     if (num_names == 0) return kinjo::base::Invalid("names is empty; it must name a column");
     ARROW_RETURN_NOT_OK(RequireArgument(names, "names"));
     std::vector<std::string> columns;
+    columns.reserve(num_names);
     for (size_t i = 0; i < num_names; ++i) columns.push_back(TextOf(names[i]));
     return Committed(kinjo::dataset::DropColumns(uri, columns, control.cancel));
   };

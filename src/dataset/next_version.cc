@@ -225,11 +225,13 @@ class NextVersion {
     return arrow::Status::OK();
   }
 
-  /// Where row ids are stable a segment that covers all old fragments of a group knows the rows of
-  /// the new ones. One that covers a part of them covers neither.
+  /// Where row ids are stable a vector index's segment that covers all old fragments of a group
+  /// knows the rows of the new ones; one that covers a part of them covers neither. Other indexes
+  /// list addresses all the same.
   static void MoveCover(const std::set<uint64_t>& old_ids,
                         std::span<const proto::DataFragmentMessage> made,
                         proto::IndexMetadataMessage* index) {
+    if (!index->details_url.ends_with("VectorIndexDetails")) return;
     const auto bitmap = format::RoaringBitmap::Parse(index->fragment_bitmap);
     if (!bitmap.has_value()) return;
     std::vector<uint32_t> covered;
