@@ -134,13 +134,16 @@ std::vector<int64_t> KMeans::ShareOut(const std::vector<std::vector<int64_t>>& c
   std::vector<int64_t> shares;
   int64_t rows_left = num_rows_;
   int64_t left = options_.num_clusters;
+  int64_t waiting = std::count_if(coarse.begin(), coarse.end(),
+                                  [](const auto& members) { return !members.empty(); });
   for (const auto& members : coarse) {
     const auto size = static_cast<int64_t>(members.size());
     int64_t share = 0;
     if (size > 0) {
+      --waiting;  // each of the others still needs one
       const double exact =
           static_cast<double>(left) * static_cast<double>(size) / static_cast<double>(rows_left);
-      share = std::clamp<int64_t>(std::llround(exact), 1, left);
+      share = std::clamp<int64_t>(std::llround(exact), 1, left - waiting);
     }
     shares.push_back(share);
     rows_left -= size;

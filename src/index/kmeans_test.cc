@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <random>
 #include <set>
 #include <string>
@@ -251,6 +252,23 @@ TEST(KMeans, ThousandsOfClustersInTwoLevels) {
   const KMeansOptions flat{.num_clusters = 2000};
   KINJO_ASSERT_RESULT(fewer, TrainKMeans(rows.data(), 20000, 4, flat, With(&pool)));
   EXPECT_LT(trained.cost, fewer.cost);
+}
+
+// A crowd and a few rows far away, which are coarse clusters of one row each: clusters are shared
+// out to all of them, and no more than there are.
+TEST(KMeans, TwoLevelsOfVeryUnequalSizes) {
+  base::ThreadPool pool(2);
+  std::vector<float> rows = Clustered(6000, 2, 1, 1, 9);
+  for (int64_t i = 0; i < 40; ++i) {
+    rows[2 * i] = static_cast<float>(1000 * (i + 1));
+    rows[2 * i + 1] = 0;
+  }
+  KINJO_ASSERT_RESULT(trained,
+                      TrainKMeans(rows.data(), 6000, 2, {.num_clusters = 2100}, With(&pool)));
+  EXPECT_EQ(trained.sizes.size(), 2100u);
+  EXPECT_EQ(std::accumulate(trained.sizes.begin(), trained.sizes.end(), int64_t{0}), 6000);
+  EXPECT_LE(trained.empty_clusters(), 100);
+  for (const float element : trained.centroids) EXPECT_TRUE(std::isfinite(element));
 }
 
 TEST(KMeans, StopsWhenCancelled) {

@@ -212,7 +212,7 @@ StoredPartition RowEncoder::Store(const uint8_t* records, int64_t num_rows) cons
   stored.row_ids = arrow::Buffer::FromVector(std::move(row_ids));
   for (size_t column = 0; column < columns().size(); ++column) {
     std::vector<uint8_t> bytes(stored.num_rows * static_cast<size_t>(columns()[column].bytes()));
-    StoreColumn(column, records, num_rows, bytes.data());
+    if (num_rows > 0) StoreColumn(column, records, num_rows, bytes.data());
     stored.columns.push_back(arrow::Buffer::FromVector(std::move(bytes)));
   }
   return stored;
