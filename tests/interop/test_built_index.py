@@ -1,5 +1,5 @@
-"""Indexes that `kinjo index create` builds and `kinjo index optimize` keeps, read by pylance: it opens
-them, answers as kinjo does, tells what they are, and both go on where the other one ended.
+"""Indexes that `kinjo index create` builds and `kinjo index optimize` keeps, read by pylance: it
+opens them, answers as kinjo does, tells what they are, and both go on where the other one ended.
 """
 
 import json
