@@ -8,7 +8,8 @@ namespace kinjo::cli {
 namespace {
 
 constexpr size_t kWidth = 80;
-constexpr size_t kIndent = 26;  // where the explanation of a flag begins
+constexpr size_t kSummaryColumn = 20;  // where a command's summary begins: after any name
+constexpr size_t kIndent = 26;         // where the explanation of a flag begins
 
 struct Heading {
   Group group;
@@ -93,7 +94,7 @@ std::string ProgramHelp() {
   help += "usage: kinjo COMMAND [flags]\n\n";
   for (const CommandRow& command : CommandTable()) {
     const std::string name = std::string("  ") + command.name;
-    help += name + std::string(12 - name.size(), ' ') + command.summary + "\n";
+    help += name + std::string(kSummaryColumn - name.size(), ' ') + command.summary + "\n";
   }
   help += "\n  kinjo help COMMAND, or kinjo COMMAND --help, tells the flags of a command;\n";
   help += "  kinjo --version tells the version\n";

@@ -369,7 +369,7 @@ arrow::Result<BuiltSegment> Builder::Run() {
 
 }  // namespace
 
-arrow::Result<BuiltSegment> BuildSegment(std::shared_ptr<Dataset> dataset,
+arrow::Result<BuiltSegment> BuildSegment(const std::shared_ptr<Dataset>& dataset,
                                          const std::string& column,
                                          std::optional<std::vector<uint64_t>> fragment_ids,
                                          const IndexParams& params,
@@ -379,9 +379,9 @@ arrow::Result<BuiltSegment> BuildSegment(std::shared_ptr<Dataset> dataset,
   return Builder(*dataset, source, params, options).Run();
 }
 
-arrow::Result<CreatedIndex> CreateIndex(std::shared_ptr<Dataset> dataset, const std::string& column,
-                                        const std::string& name, bool replace,
-                                        const IndexParams& params,
+arrow::Result<CreatedIndex> CreateIndex(const std::shared_ptr<Dataset>& dataset,
+                                        const std::string& column, const std::string& name,
+                                        bool replace, const IndexParams& params,
                                         const IndexBuildOptions& options) {
   CreatedIndex created;
   created.name = name.empty() ? DefaultIndexName(column) : name;

@@ -47,7 +47,7 @@ struct BuiltSegment {
 /// Builds one segment over some fragments (nothing = all) of an open version and leaves its files
 /// below `_indices`, uncommitted; after an error they are gone. The same data, parameters and
 /// memory limit give the same files on any number of threads.
-arrow::Result<BuiltSegment> BuildSegment(std::shared_ptr<Dataset> dataset,
+arrow::Result<BuiltSegment> BuildSegment(const std::shared_ptr<Dataset>& dataset,
                                          const std::string& column,
                                          std::optional<std::vector<uint64_t>> fragment_ids,
                                          const IndexParams& params,
@@ -62,9 +62,9 @@ struct CreatedIndex {
 /// Builds an index over all fragments of `dataset`, which was opened at its latest version, and
 /// commits it. `name`: "" = that of the column and "_idx". An index of that name is replaced or,
 /// unless `replace`, `invalid`.
-arrow::Result<CreatedIndex> CreateIndex(std::shared_ptr<Dataset> dataset, const std::string& column,
-                                        const std::string& name, bool replace,
-                                        const IndexParams& params,
+arrow::Result<CreatedIndex> CreateIndex(const std::shared_ptr<Dataset>& dataset,
+                                        const std::string& column, const std::string& name,
+                                        bool replace, const IndexParams& params,
                                         const IndexBuildOptions& options);
 
 }  // namespace kinjo::dataset

@@ -7,12 +7,14 @@ import re
 
 import pytest
 
-COMMANDS = ["join", "search", "tune", "explain", "info"]
+COMMANDS = ["join", "search", "tune", "explain", "info", "index create", "index check"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_of_a_command_is_its_own_help(kinjo, command):
-    assert kinjo("help", command).stdout == kinjo(command, "--help").stdout
+    words = command.split()
+    assert kinjo("help", *words).stdout == kinjo(*words, "--help").stdout
+    assert f"usage: kinjo {command} " in kinjo("help", *words).stdout
 
 
 def test_help_alone_is_the_programs(kinjo):
@@ -24,6 +26,10 @@ def test_help_alone_is_the_programs(kinjo):
     (["jion"], "unknown command 'jion'; did you mean join?"),
     (["help", "serach"], "unknown command 'serach'; did you mean search?"),
     (["help", "frobnicate"], "unknown command 'frobnicate' (kinjo --help"),
+    (["index"], "'index' needs one of: create, list, optimize, drop, rename, check"),
+    (["index", "mkae"], "'index' needs one of: create"),
+    (["index", "create"], "DATASET is needed"),
+    (["index", "create", "--tpye", "x"], "unknown flag --tpye; did you mean --type?"),
     (["help", "join", "more"], "unexpected argument 'more'"),
     (["join", "--refine_factor", "3"], "unknown flag --refine_factor; did you mean --refine-facto"),
     (["join", "--nprobe=3"], "unknown flag --nprobe; did you mean --nprobes?"),
