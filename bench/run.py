@@ -7,7 +7,8 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent.parent / "build" / "bench"
 NAMES = ("block_scan", "exact", "ivf_pq", "recall", "planner", "scaling", "python_face")
-ON_REQUEST = ("memory",)  # measures no time and has no rival
+# Run when named: memory measures no time, node_streams needs Node.js.
+ON_REQUEST = ("memory", "node_streams")
 
 
 def main():

@@ -1,6 +1,7 @@
 """The Node.js package: its npm dependencies by their lock, the addon with its libraries bundled,
 the compiled TypeScript, its checks and its tests. A step whose inputs did not change costs a
 comparison.
+"""
 
 import hashlib
 import os

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "arrow/record_batch.h"
 #include "base/error.h"
@@ -25,7 +26,10 @@ class BatchSource {
   /// Gives the next batch, null at the end (and again after it).
   virtual void Fetch(OnBatch done) = 0;
   /// Does all work that is left without waiting for reads, and answers how it went.
-  virtual void Finish(OnDone done) { done(arrow::Status::OK()); }
+  virtual void Finish(OnDone done) {
+    const OnDone answer = std::move(done);
+    answer(arrow::Status::OK());
+  }
   /// Asks what runs to stop. A fetch under way may still answer, or never.
   virtual void Cancel(OnDone done) = 0;
   /// Ends the work and frees the rows; the last call but for Cancel, unless it answers with an

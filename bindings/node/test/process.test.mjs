@@ -71,8 +71,8 @@ test('worker threads have it too, and may be ended', async () => {
 
 test('rows come where code from text is forbidden', async () => {
   const body = `const handle = await (await open(RIGHT)).search([1, 2, 3, 4], { k: 2 }).execute();
-    const rows = await handle.fetchAll();
-    console.log(rows.length, Object.keys(rows[0]).join())`;
+    const found = await handle.fetchAll();
+    console.log(found.length, Object.keys(found[0]).join())`;
   const said = await runs(body, '--disallow-code-generation-from-strings');
   assert.equal(said, '2 id,name,doubled,text,never_written,_distance,_rank');
 });
