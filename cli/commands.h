@@ -10,5 +10,12 @@ int RunExplain(const Flags& flags);
 int RunSearch(const Flags& flags);
 int RunTune(const Flags& flags);
 int RunInfo(const Flags& flags);
+int RunImport(const Flags& flags);
+int RunDelete(const Flags& flags);
+int RunCompact(const Flags& flags);
+int RunColumns(const Flags& flags);
+int RunRestore(const Flags& flags);
+int RunTag(const Flags& flags);
+int RunCleanup(const Flags& flags);
 
 }  // namespace kinjo::cli

@@ -1,5 +1,6 @@
 #include "flag_value.h"
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cmath>
@@ -28,6 +29,16 @@ std::optional<double> UnitBytes(std::string unit) {
   const std::string rest = unit.substr(1);
   if (rest == "ib") return std::pow(1024.0, static_cast<double>(power + 1));
   if (rest == "b") return std::pow(1000.0, static_cast<double>(power + 1));
+  return std::nullopt;
+}
+
+// Seconds of a unit; nothing for an unknown one.
+std::optional<double> UnitSeconds(const std::string& unit) {
+  if (unit == "s") return 1.0;
+  if (unit == "min") return 60.0;
+  if (unit == "h") return 3600.0;
+  if (unit == "d") return 86400.0;
+  if (unit == "w") return 7 * 86400.0;
   return std::nullopt;
 }
 
@@ -73,6 +84,17 @@ std::string ReadBytes(const std::string& text, Bytes* value) {
   const double bytes = *number * *unit;
   if (bytes >= static_cast<double>(std::numeric_limits<int64_t>::max())) return "is too large";
   *value = static_cast<int64_t>(bytes);
+  return "";
+}
+
+std::string ReadAge(const std::string& text, Age* value) {
+  const size_t unit_begin = std::min(text.find_first_not_of("0123456789."), text.size());
+  const auto number = ParseNumber<double>(text.substr(0, unit_begin));
+  const auto unit = UnitSeconds(text.substr(unit_begin));
+  if (!number || !unit) return "must be a time with its unit (s, min, h, d, w), for example 14d";
+  const double seconds = *number * *unit;
+  if (seconds >= static_cast<double>(std::numeric_limits<int64_t>::max())) return "is too large";
+  *value = static_cast<int64_t>(seconds);
   return "";
 }
 

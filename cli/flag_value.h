@@ -16,6 +16,8 @@ std::string ReadInteger(const std::string& text, Integer* value);
 std::string ReadDecimal(const std::string& text, Decimal* value);
 /// A whole or decimal number with a unit: B, KB, MB, GB, TB (thousands), KiB, MiB, GiB, TiB.
 std::string ReadBytes(const std::string& text, Bytes* value);
+/// A whole or decimal number with a unit: s, min, h, d, w.
+std::string ReadAge(const std::string& text, Age* value);
 /// "LO,HI"; an empty end is open.
 std::string ReadRange(const std::string& text, Range* value);
 /// Names separated by commas; an empty text is a list of none.

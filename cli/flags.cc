@@ -40,6 +40,26 @@ const std::vector<CommandRow>& CommandTable() {
        "DATASET [--versions] [--fragments] [--index NAME] [--json]\n       kinjo info --cpu "
        "[--json]",
        "kinjo info items.lance --index embedding_idx"},
+      {kImport, "import", "Write a table as a Lance dataset, or to one that is there",
+       "SOURCE DATASET [--mode MODE] [--vector-column COLUMN] [flags]",
+       "kinjo import items.parquet items.lance --vector-column embedding"},
+      {kDelete, "delete", "Delete rows of a dataset", "DATASET --where PREDICATE [--json]",
+       "kinjo delete items.lance --where \"price IS NULL OR price < 0\""},
+      {kCompact, "compact", "Make large fragments of small ones, without deleted rows",
+       "DATASET [--target-rows N] [flags]", "kinjo compact items.lance"},
+      {kColumns, "columns", "Add, drop or rename columns of a dataset",
+       "add DATASET SOURCE [flags]\n       kinjo columns drop DATASET A,B,..\n       kinjo columns "
+       "rename DATASET COLUMN NAME",
+       "kinjo columns add items.lance scores.parquet"},
+      {kRestore, "restore", "Make an earlier version of a dataset the newest again",
+       "DATASET --version N|TAG [--json]", "kinjo restore items.lance --version 3"},
+      {kTag, "tag", "Name a version of a dataset",
+       "create|update DATASET NAME [--version N|TAG]\n       kinjo tag delete DATASET NAME\n       "
+       "kinjo tag list DATASET",
+       "kinjo tag create items.lance golden --version 3"},
+      {kCleanup, "cleanup", "Remove old versions of a dataset and the files that only they need",
+       "DATASET [--older-than AGE] [--keep-versions N] [--json]",
+       "kinjo cleanup items.lance --older-than 14d --keep-versions 3"},
   };
   return rows;
 }

@@ -21,11 +21,19 @@ enum Command : unsigned {
   kAsks = kRunsJoin | kSearchDataset,
   kGivesRows = kJoin | kExplain | kSearchDataset,
   kRunsWhole = kJoin | kSearchDataset,
-  kEvery = kAsks | kInfo,
+  kImport = 1 << 8,
+  kDelete = 1 << 9,
+  kCompact = 1 << 10,
+  kColumns = 1 << 11,
+  kRestore = 1 << 12,
+  kTag = 1 << 13,
+  kCleanup = 1 << 14,
+  kChanges = kImport | kDelete | kCompact | kColumns | kRestore | kTag | kCleanup,
+  kEvery = kAsks | kInfo | kChanges,
 };
 
 /// Headings of the help, in its order.
-enum class Group { kSides, kSearch, kRows, kOutput, kResources, kReport, kInspect };
+enum class Group { kChange, kSides, kSearch, kRows, kOutput, kResources, kReport, kInspect };
 
 // What a value of each kind is stored as.
 using Text = std::optional<std::string>;
@@ -33,6 +41,7 @@ using Condition = std::optional<std::string>;
 using Integer = std::optional<int64_t>;
 using Decimal = std::optional<double>;
 using Bytes = std::optional<int64_t>;
+using Age = std::optional<int64_t>;  ///< seconds
 using Range = std::optional<std::pair<float, float>>;
 using List = std::optional<std::vector<std::string>>;
 using Column = std::optional<std::string>;  ///< "" where the flag is given without a value

@@ -34,6 +34,20 @@ int RunProgram(int argc, char** argv) {
       return RunTune(invocation.flags);
     case kInfo:
       return RunInfo(invocation.flags);
+    case kImport:
+      return RunImport(invocation.flags);
+    case kDelete:
+      return RunDelete(invocation.flags);
+    case kCompact:
+      return RunCompact(invocation.flags);
+    case kColumns:
+      return RunColumns(invocation.flags);
+    case kRestore:
+      return RunRestore(invocation.flags);
+    case kTag:
+      return RunTag(invocation.flags);
+    case kCleanup:
+      return RunCleanup(invocation.flags);
     default:
       return RunJoin(invocation.flags);
   }

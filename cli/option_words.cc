@@ -18,7 +18,8 @@ const FlagRow* FlagOf(std::string_view option) {
   if (option == "right_tag") option = "right_version";
   if (option == "memory_limit_bytes") option = "memory_limit";
   for (const FlagRow& row : FlagTable()) {
-    if (row.option == option && row.names[0] == '-' && (row.commands & kAsks) != 0) return &row;
+    if (row.option == option && row.names[0] == '-' && (row.commands & (kAsks | kChanges)) != 0)
+      return &row;
   }
   return nullptr;
 }

@@ -180,7 +180,8 @@ typedef struct kinjo_table kinjo_table;
 
 typedef struct kinjo_table_options {
   size_t struct_size;
-  const char* format; /* NULL or "": by the name's ending; parquet, arrow, csv, jsonl, npy, lance */
+  const char* format; /* NULL or "": by the name's ending; parquet, arrow, csv, jsonl, npy, fvecs,
+                         bvecs, ivecs, lance */
   int64_t version;    /* of a Lance dataset; KINJO_UNSET: the latest */
   int64_t batch_rows; /* rows read at a time; KINJO_UNSET: the library's choice */
 } kinjo_table_options;

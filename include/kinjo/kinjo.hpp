@@ -766,7 +766,8 @@ class DatasetWriter {
     });
   }
   Result<kinjo_write_report> DropColumns(const std::vector<std::string>& names) const {
-    const std::vector<const char*> pointers = detail::Pointers(names);
+    std::vector<const char*> pointers;
+    for (const std::string& name : names) pointers.push_back(name.c_str());
     return Reported([&](kinjo_write_report* report, kinjo_error** error) {
       return kinjo_dataset_drop_columns(uri_.c_str(), pointers.data(), names.size(), report, error);
     });

@@ -27,19 +27,34 @@ uint64_t DeletedRows(const proto::DataFragmentMessage& fragment) {
   return fragment.deletion_file.has_value() ? fragment.deletion_file->num_deleted_rows : 0;
 }
 
+/// Which index segments cover a fragment: fragments of one group have the same, so that a segment
+/// covers all rows of a new fragment or none.
+std::vector<bool> CoverOf(uint64_t fragment_id, const format::Manifest& manifest) {
+  std::vector<bool> covers;
+  for (const format::IndexEntry& index : manifest.indexes) {
+    covers.push_back(index.fragments.has_value() &&
+                     index.fragments->Contains(static_cast<uint32_t>(fragment_id)));
+  }
+  return covers;
+}
+
 /// Runs of neighbouring fragments that are worth rewriting.
-std::vector<Fragments> PlanGroups(const Fragments& fragments, const CompactOptions& options) {
+std::vector<Fragments> PlanGroups(const TableVersion& latest, const CompactOptions& options) {
   std::vector<Fragments> groups;
   Fragments group;
   uint64_t rows = 0;
   bool has_deleted = false;
+  std::vector<bool> cover;
   const auto end_group = [&] {
     if (group.size() > 1 || has_deleted) groups.push_back(std::move(group));
     group.clear();
     rows = 0;
     has_deleted = false;
   };
-  for (const proto::DataFragmentMessage& fragment : fragments) {
+  for (const proto::DataFragmentMessage& fragment : latest.messages.manifest.fragments) {
+    std::vector<bool> covers = CoverOf(fragment.id, latest.checked);
+    if (covers != cover) end_group();
+    cover = std::move(covers);
     const uint64_t deleted = DeletedRows(fragment);
     const bool is_small = fragment.physical_rows - deleted < options.target_rows;
     const bool is_holed = static_cast<double>(deleted) >
@@ -154,7 +169,7 @@ arrow::Result<CompactReport> CompactDataset(const std::string& uri, const Compac
   if (HasStaleIndexes(latest.checked)) {
     return base::NotSupported("can't compact ", uri, ": ", kStaleIndexReason);
   }
-  std::vector<Fragments> groups = PlanGroups(latest.messages.manifest.fragments, options);
+  std::vector<Fragments> groups = PlanGroups(latest, options);
   if (groups.empty()) return CompactReport{.version = latest.version()};
   Rewriter rewriter(root, latest, options);
   ARROW_RETURN_NOT_OK(rewriter.Open(groups));

@@ -26,11 +26,12 @@ struct CompactReport {
   uint64_t bytes = 0;
 };
 
-/// Rewrites neighbouring fragments below the target size, and those with many deleted rows; the
-/// order of the rows stays. Indexes keep their entries: the rewritten rows count as not indexed
-/// until the index is optimized, except where row ids are stable. A dataset whose last compaction
-/// put off the remapping of its indexes is `not_supported`. `conflict` when another writer changed
-/// one of the fragments meanwhile.
+/// Rewrites neighbouring fragments below the target size, and those with many deleted rows. The
+/// rewritten rows keep their order and come last, as Lance has it. Indexes keep their entries: the
+/// rewritten rows count as not indexed until the index is optimized, unless row ids are stable.
+/// Fragments that different indexes cover aren't put together. A dataset whose last compaction put
+/// off the remapping of its indexes is `not_supported`. `conflict` when another writer changed one
+/// of the fragments meanwhile.
 arrow::Result<CompactReport> CompactDataset(const std::string& uri, const CompactOptions& options);
 
 }  // namespace kinjo::dataset

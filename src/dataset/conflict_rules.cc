@@ -124,6 +124,15 @@ bool ChangesData(const Transaction& transaction) {
   return As<proto::CreateIndexOperation>(transaction) == nullptr;
 }
 
+/// New rows may lack a value that was made required.
+Judgement JudgeAppend(const Transaction& theirs) {
+  const auto* merge = As<proto::MergeOperation>(theirs);
+  const auto* project = As<proto::ProjectOperation>(theirs);
+  const bool keeps = (merge == nullptr || merge->preserves_nullability) &&
+                     (project == nullptr || project->preserves_nullability);
+  return keeps ? Judgement{} : Retry("may have made a column required");
+}
+
 Judgement JudgeProject(const Transaction& theirs) {
   if (As<proto::MergeOperation>(theirs) != nullptr) return Retry("added columns");
   if (As<proto::ProjectOperation>(theirs) != nullptr) return Retry("dropped or renamed columns");
@@ -149,6 +158,7 @@ Judgement JudgePair(const Transaction& ours, const Transaction& theirs) {
       As<proto::UpdateConfigOperation>(theirs) != nullptr) {
     return {};
   }
+  if (As<proto::AppendOperation>(ours) != nullptr) return JudgeAppend(theirs);
   if (As<proto::DeleteOperation>(ours) != nullptr) return JudgeDelete(ours, theirs);
   if (As<proto::RewriteOperation>(ours) != nullptr) return JudgeRewrite(ours, theirs);
   if (const auto* index = As<proto::CreateIndexOperation>(ours)) {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <iterator>
 #include <limits>
 #include <set>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -12,6 +12,7 @@
 #include "format/proto/table_encoding.h"
 #include "format/table/feature_flags.h"
 #include "format/table/manifest_writer.h"
+#include "format/table/roaring_bitmap.h"
 
 namespace kinjo::dataset {
 namespace {
@@ -204,25 +205,48 @@ class NextVersion {
     return arrow::Status::OK();
   }
 
-  /// Puts the new fragments of a group where the first of the old ones was.
+  /// Takes the old fragments of a group out and puts the new ones at the end: Lance wants ids to
+  /// rise.
   arrow::Status ReplaceGroup(const proto::RewriteOperation::Group& group) {
     std::set<uint64_t> old_ids;
     for (const auto& fragment : group.old_fragments) old_ids.insert(fragment.id);
-    Fragments made;
-    for (const auto& fragment : group.new_fragments) ARROW_RETURN_NOT_OK(AddNew(fragment, &made));
     Fragments& fragments = messages_.manifest.fragments;
-    Fragments kept;
-    kept.reserve(fragments.size() + made.size());
-    bool placed = false;
-    for (proto::DataFragmentMessage& fragment : fragments) {
-      if (!old_ids.contains(fragment.id)) {
-        kept.push_back(std::move(fragment));
-      } else if (!std::exchange(placed, true)) {
-        std::move(made.begin(), made.end(), std::back_inserter(kept));
-      }
+    std::erase_if(fragments, [&](const auto& fragment) { return old_ids.contains(fragment.id); });
+    const size_t kept = fragments.size();
+    for (const proto::DataFragmentMessage& fragment : group.new_fragments) {
+      ARROW_RETURN_NOT_OK(AddNew(fragment, &fragments));
     }
-    fragments = std::move(kept);
+    if ((messages_.manifest.reader_feature_flags & format::kStableRowIdsFlag) == 0) {
+      return arrow::Status::OK();
+    }
+    for (proto::IndexMetadataMessage& index : messages_.indexes) {
+      MoveCover(old_ids, std::span(fragments).subspan(kept), &index);
+    }
     return arrow::Status::OK();
+  }
+
+  /// Where row ids are stable a vector index's segment that covers all old fragments of a group
+  /// knows the rows of the new ones; one that covers a part of them covers neither. Other indexes
+  /// list addresses all the same.
+  static void MoveCover(const std::set<uint64_t>& old_ids,
+                        std::span<const proto::DataFragmentMessage> made,
+                        proto::IndexMetadataMessage* index) {
+    if (!index->details_url.ends_with("VectorIndexDetails")) return;
+    const auto bitmap = format::RoaringBitmap::Parse(index->fragment_bitmap);
+    if (!bitmap.has_value()) return;
+    std::vector<uint32_t> covered;
+    size_t moved = 0;
+    bitmap->ForEach([&](uint32_t id) {
+      if (old_ids.contains(id)) {
+        ++moved;
+      } else {
+        covered.push_back(id);
+      }
+      return true;
+    });
+    if (moved != old_ids.size()) return;
+    for (const auto& fragment : made) covered.push_back(static_cast<uint32_t>(fragment.id));
+    index->fragment_bitmap = format::EncodeRoaring(covered);
   }
 
   /// Names the new files of an index segment whose addresses were carried over.

@@ -30,6 +30,7 @@ std::string UnitText(arrow::TimeUnit::type unit) {
 /// The name of a type whose name in Arrow is Lance's too, or "".
 std::string PlainName(const arrow::DataType& type) {
   switch (type.id()) {
+    case Type::STRING:
     case Type::STRING_VIEW:
       return "string";
     case Type::BINARY_VIEW:
@@ -55,7 +56,6 @@ std::string PlainName(const arrow::DataType& type) {
     case Type::HALF_FLOAT:
     case Type::FLOAT:
     case Type::DOUBLE:
-    case Type::STRING:
     case Type::BINARY:
       return type.name();
     default:
@@ -138,6 +138,18 @@ std::string ParentName(const arrow::DataType& type) {
   }
 }
 
+/// Lance finds the items of a list by this name; Parquet's readers give them others.
+std::string ChildName(const arrow::DataType& type, const arrow::Field& child) {
+  switch (type.id()) {
+    case Type::LIST:
+    case Type::LARGE_LIST:
+    case Type::FIXED_SIZE_LIST:
+      return "item";
+    default:
+      return child.name();
+  }
+}
+
 OldEncoding EncodingOf(const arrow::DataType& type) {
   if (type.id() == Type::DICTIONARY) return OldEncoding::kDictionary;
   const bool varies =
@@ -181,7 +193,8 @@ arrow::Result<Field> MakeField(const arrow::Field& field, int32_t parent_id, int
                               ", which Lance has no form for; cast or drop it");
   }
   for (const std::shared_ptr<arrow::Field>& child : type->fields()) {
-    ARROW_ASSIGN_OR_RAISE(Field below, MakeField(*child, made.id, next_id));
+    ARROW_ASSIGN_OR_RAISE(Field below,
+                          MakeField(*child->WithName(ChildName(*type, *child)), made.id, next_id));
     made.children.push_back(std::move(below));
   }
   return made;

@@ -12,7 +12,8 @@ namespace kinjo::format {
 
 /// A field and those below it, numbered depth first from *next_id on, which moves behind them. A
 /// type that Lance has no name for is `not_supported` and names the field. String and binary views
-/// become plain ones, extension types their storage.
+/// become plain ones, extension types their storage; the items of
+/// lists are called "item".
 arrow::Result<Field> MakeField(const arrow::Field& field, int32_t parent_id, int32_t* next_id);
 
 /// A whole schema, ids from 0.

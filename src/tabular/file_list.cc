@@ -154,7 +154,7 @@ std::string FormatOfName(const std::string& name) {
     std::string_view text;
     std::string_view format;
   };
-  static constexpr std::array<Ending, 13> kEndings = {{{".parquet", "parquet"},
+  static constexpr std::array<Ending, 16> kEndings = {{{".parquet", "parquet"},
                                                        {".parq", "parquet"},
                                                        {".pq", "parquet"},
                                                        {".arrow", "arrow"},
@@ -166,6 +166,9 @@ std::string FormatOfName(const std::string& name) {
                                                        {".ndjson", "jsonl"},
                                                        {".json", "jsonl"},
                                                        {".npy", "npy"},
+                                                       {".fvecs", "fvecs"},
+                                                       {".bvecs", "bvecs"},
+                                                       {".ivecs", "ivecs"},
                                                        {".lance", "lance"}}};
   const std::string lower = arrow::internal::AsciiToLower(name);
   for (const Ending& ending : kEndings) {

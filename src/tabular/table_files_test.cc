@@ -200,8 +200,9 @@ TEST(TableFiles, UnknownEndingsAskForAnother) {
   std::filesystem::rename(folder.Path("a.parquet"), folder.Path("part-0"));
   const auto status = OpenTable(folder.Path("part-0")).status();
   EXPECT_EQ(CodeOf(status), ErrorCode::kInvalid);
-  EXPECT_THAT(status.message(),
-              HasSubstr("end the name in .parquet, .arrow, .csv, .jsonl or .npy"));
+  EXPECT_THAT(
+      status.message(),
+      HasSubstr("end the name in .parquet, .arrow, .csv, .jsonl, .npy, .fvecs, .bvecs or .ivecs"));
   EXPECT_EQ(ReadUri(folder.Path("part-0"), {.format = "parquet"})->num_rows(), 2);
   EXPECT_EQ(ReadUri(folder.path(), {.format = "parquet"})->num_rows(), 2);
   EXPECT_EQ(CodeOf(OpenTable(folder.Path("part-0"), {.format = "xls"}).status()),

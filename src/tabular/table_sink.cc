@@ -100,7 +100,7 @@ arrow::Result<const SinkFormat*> ChooseFormat(const std::string& path, const Sin
     ARROW_RETURN_NOT_OK(format.check(options));
     return &format;
   }
-  if (name == "npy" || name == "lance") {
+  if (name == "npy" || name == "fvecs" || name == "bvecs" || name == "ivecs" || name == "lance") {
     return base::NotSupported("rows can't be written as ", name, "; use ", kNames);
   }
   return base::Invalid("format is \"", name, "\"; it must be ", kNames);

@@ -15,13 +15,16 @@
 #include "tabular/npy_file.h"
 #include "tabular/parquet_file.h"
 #include "tabular/table_files.h"
+#include "tabular/vecs_file.h"
 
 namespace kinjo::tabular {
 
 namespace {
 
-constexpr std::string_view kEndings = ".parquet, .arrow, .csv, .jsonl or .npy";
-constexpr std::string_view kFormats = "parquet, arrow, csv, jsonl, npy or lance";
+constexpr std::string_view kEndings =
+    ".parquet, .arrow, .csv, .jsonl, .npy, .fvecs, .bvecs or .ivecs";
+constexpr std::string_view kFormats =
+    "parquet, arrow, csv, jsonl, npy, fvecs, bvecs, ivecs or lance";
 
 arrow::Result<FileFormat> FindFormat(const std::string& name) {
   if (name == "parquet") return FileFormat{name, OpenParquetFile};
@@ -29,6 +32,9 @@ arrow::Result<FileFormat> FindFormat(const std::string& name) {
   if (name == "csv") return FileFormat{name, OpenCsvFile, /*guesses_types=*/true};
   if (name == "jsonl") return FileFormat{name, OpenJsonlFile, /*guesses_types=*/true};
   if (name == "npy") return FileFormat{name, OpenNpyFile};
+  if (name == "fvecs") return FileFormat{name, OpenFvecsFile};
+  if (name == "bvecs") return FileFormat{name, OpenBvecsFile};
+  if (name == "ivecs") return FileFormat{name, OpenIvecsFile};
   if (name == "lance") {
     return base::Invalid("files that end in .lance are parts of a Lance dataset; name the dataset");
   }

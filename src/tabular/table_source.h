@@ -21,7 +21,8 @@ namespace kinjo::tabular {
 
 /// How to read text and untyped files; the defaults guess from the name's ending.
 struct SourceOptions {
-  std::string format;  ///< "" = by ending; parquet, arrow, csv, jsonl, npy, lance
+  /// "" = by ending; parquet, arrow, csv, jsonl, npy, fvecs, bvecs, ivecs, lance
+  std::string format;
   std::optional<uint64_t> lance_version;
   int64_t batch_rows = 8192;  ///< at most this many rows a batch
 };

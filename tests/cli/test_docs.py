@@ -17,7 +17,8 @@ def with_help(page, help_of):
 def test_the_page_is_current(kinjo):
     page = PAGE.read_text()
     shown = {block[2] for block in BLOCK.finditer(page)}
-    assert shown == {"", "join", "search", "tune", "info"}
+    changes = {"import", "delete", "compact", "columns", "restore", "tag", "cleanup"}
+    assert shown == {"", "join", "search", "tune", "info"} | changes
     current = with_help(page, lambda command: kinjo(*command.split(), "--help").stdout)
     assert page == current, "python tests/cli/test_docs.py PROGRAM brings it up to date"
 

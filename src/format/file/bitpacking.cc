@@ -49,7 +49,54 @@ void Unpack(const uint8_t* packed, uint32_t packed_bits, uint8_t* out) {
   }
 }
 
+// Adds one row of lanes to the words that hold it; rows come in rising order onto zeroed words.
+template <typename T>
+void PackRow(const uint8_t* values, uint32_t packed_bits, uint32_t row, uint8_t* packed) {
+  constexpr uint32_t kBits = sizeof(T) * 8;
+  constexpr uint32_t kLanes = 1024 / kBits;
+  const uint32_t first_bit = row * packed_bits;
+  const uint32_t shift = first_bit % kBits;
+  T lanes[kLanes];
+  std::memcpy(lanes, values, sizeof(lanes));
+  uint8_t* low_at = packed + size_t{first_bit / kBits} * sizeof(lanes);
+  T words[kLanes];
+  std::memcpy(words, low_at, sizeof(words));
+  for (uint32_t lane = 0; lane < kLanes; ++lane) {
+    words[lane] = static_cast<T>(words[lane] | static_cast<T>(lanes[lane] << shift));
+  }
+  std::memcpy(low_at, words, sizeof(words));
+  if (shift + packed_bits <= kBits) return;
+  const uint32_t left = kBits - shift;
+  for (uint32_t lane = 0; lane < kLanes; ++lane) words[lane] = static_cast<T>(lanes[lane] >> left);
+  std::memcpy(low_at + sizeof(words), words, sizeof(words));
+}
+
+template <typename T>
+void Pack(const uint8_t* values, uint32_t packed_bits, uint8_t* packed) {
+  constexpr uint32_t kBits = sizeof(T) * 8;
+  constexpr uint32_t kOrder[8] = {0, 4, 2, 6, 1, 5, 3, 7};
+  std::memset(packed, 0, PackedBlockBytes(packed_bits));
+  for (uint32_t row = 0; row < kBits; ++row) {
+    const size_t index = kOrder[row / 8] * 16 + (row % 8) * 128;
+    PackRow<T>(values + index * sizeof(T), packed_bits, row, packed);
+  }
+}
+
 }  // namespace
+
+void PackBlock(const uint8_t* values, uint32_t value_bits, uint32_t packed_bits, uint8_t* packed) {
+  if (packed_bits == 0) return;
+  switch (value_bits) {
+    case 8:
+      return Pack<uint8_t>(values, packed_bits, packed);
+    case 16:
+      return Pack<uint16_t>(values, packed_bits, packed);
+    case 32:
+      return Pack<uint32_t>(values, packed_bits, packed);
+    default:
+      return Pack<uint64_t>(values, packed_bits, packed);
+  }
+}
 
 void UnpackBlock(const uint8_t* packed, uint32_t value_bits, uint32_t packed_bits, uint8_t* out) {
   if (packed_bits == 0) {

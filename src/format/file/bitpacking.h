@@ -21,4 +21,8 @@ constexpr uint64_t PackedBlockBytes(uint64_t packed_bits) { return kPackedBlock 
 /// PackedBlockBytes(packed_bits) readable bytes at `packed`.
 void UnpackBlock(const uint8_t* packed, uint32_t value_bits, uint32_t packed_bits, uint8_t* out);
 
+/// Packs one block: the way back of UnpackBlock. `values` holds 1024 values of `value_bits` bits
+/// that need at most `packed_bits` each; writes PackedBlockBytes(packed_bits) bytes to `packed`.
+void PackBlock(const uint8_t* values, uint32_t value_bits, uint32_t packed_bits, uint8_t* packed);
+
 }  // namespace kinjo::format::file

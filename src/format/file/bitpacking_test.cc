@@ -88,12 +88,16 @@ void RoundTripAllWidths() {
       value = static_cast<T>(state >> (64 - kBits)) & mask;
     }
     auto packed = Pack(values, width);
+    std::vector<T> ours(packed.size());
+    PackBlock(reinterpret_cast<const uint8_t*>(values.data()), kBits, width,
+              reinterpret_cast<uint8_t*>(ours.data()));
+    EXPECT_EQ(ours, packed) << kBits << " bits, width " << width;
     packed.resize(packed.size() + 1);  // a block of width 0 still has an address
     EXPECT_EQ(Unpack(packed, width), values) << kBits << " bits, width " << width;
   }
 }
 
-TEST(BitpackingTest, UnpacksEveryWidth) {
+TEST(BitpackingTest, PacksAndUnpacksEveryWidth) {
   RoundTripAllWidths<uint8_t>();
   RoundTripAllWidths<uint16_t>();
   RoundTripAllWidths<uint32_t>();

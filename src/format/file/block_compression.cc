@@ -51,6 +51,30 @@ uint64_t ZstdContentSize(Bytes frame) {
 
 }  // namespace
 
+arrow::Result<std::vector<uint8_t>> Compress(CompressionScheme scheme, std::optional<int> level,
+                                             Bytes bytes) {
+  constexpr int kZstdLevel = 3;
+  const bool lz4 = scheme == CompressionScheme::kLz4;
+  ARROW_ASSIGN_OR_RAISE(
+      const auto codec,
+      lz4 ? arrow::util::Codec::Create(arrow::Compression::LZ4)
+          : arrow::util::Codec::Create(arrow::Compression::ZSTD, level.value_or(kZstdLevel)));
+  const size_t prefix = lz4 ? 4 : 8;
+  const auto size = static_cast<int64_t>(bytes.size());
+  if (lz4 && bytes.size() > UINT32_MAX) {
+    return base::MakeError(base::ErrorCode::kCapacity, "LZ4 over a buffer of more than 4 GiB");
+  }
+  std::vector<uint8_t> out(prefix +
+                           static_cast<size_t>(codec->MaxCompressedLen(size, bytes.data())));
+  std::memcpy(out.data(), &size, prefix);
+  ARROW_ASSIGN_OR_RAISE(
+      const int64_t written,
+      codec->Compress(size, bytes.data(), static_cast<int64_t>(out.size() - prefix),
+                      out.data() + prefix));
+  out.resize(prefix + static_cast<size_t>(written));
+  return out;
+}
+
 arrow::Result<Bytes> Decompress(CompressionScheme scheme, Bytes compressed, const Where& where,
                                 Scratch* scratch) {
   if (scheme != CompressionScheme::kLz4 && scheme != CompressionScheme::kZstd) {

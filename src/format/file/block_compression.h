@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "format/file/bytes.h"
 #include "format/file/scratch.h"
@@ -14,5 +16,10 @@ namespace kinjo::format::file {
 /// as far as the codec can expand them.
 arrow::Result<Bytes> Decompress(proto::CompressionScheme scheme, Bytes compressed,
                                 const Where& where, Scratch* scratch);
+
+/// Compresses one buffer, with the size in front that Decompress expects. `level`: the codec's own
+/// scale; nothing for its default.
+arrow::Result<std::vector<uint8_t>> Compress(proto::CompressionScheme scheme,
+                                             std::optional<int> level, Bytes bytes);
 
 }  // namespace kinjo::format::file

@@ -21,7 +21,7 @@ class ShreddedFieldWriter final : public FieldWriter {
     for (const StoredLeaf& leaf : plan_.leaves) {
       Column column;
       column.sink = std::make_unique<ColumnSink>(leaf.shape, 0);
-      ARROW_ASSIGN_OR_RAISE(column.choices, MakeWriteChoices(*leaf.field, context_.version));
+      ARROW_ASSIGN_OR_RAISE(column.choices, MakeWriteChoices(field, *leaf.field, context_.version));
       columns_.push_back(std::move(column));
     }
     return arrow::Status::OK();

@@ -9,6 +9,7 @@
 #include "format/file/adapted_array.h"
 #include "format/file/container.h"
 #include "format/file/field_writer.h"
+#include "format/file/field_writer_v20.h"
 #include "format/file/writable_schema.h"
 #include "format/proto/write_file_messages.h"
 
@@ -20,9 +21,7 @@ namespace {
 constexpr uint64_t kAlignment = 64;
 constexpr char kFiller = 'H';
 
-bool IsKnown(FileVersion version) {
-  return version.major == 2 && (version.minor == 1 || version.minor == 2);
-}
+bool IsKnown(FileVersion version) { return version.major == 2 && version.minor <= 2; }
 
 // Rows that are added at a time, so that a page ends near its size: about an eighth of a page.
 int64_t PieceRows(const arrow::ArrayData& array, uint64_t page_bytes) {
@@ -118,7 +117,9 @@ arrow::Status OpenFileWriter::Init() {
                        .value = values};
   }
   for (const Field& field : schema_.fields) {
-    ARROW_ASSIGN_OR_RAISE(auto writer, file::MakeFieldWriter(field, context_));
+    ARROW_ASSIGN_OR_RAISE(auto writer, options_.version.minor == 0
+                                           ? file::MakeFieldWriterV20(field, context_)
+                                           : file::MakeFieldWriter(field, context_));
     fields_.push_back(std::move(writer));
   }
   return arrow::Status::OK();
@@ -243,7 +244,7 @@ arrow::Result<std::unique_ptr<FileWriter>> FileWriter::Make(
     const FileWriteOptions& options) {
   if (!IsKnown(options.version)) {
     return base::NotSupported("writing a data file of version ", options.version.major, ".",
-                              options.version.minor, ": 2.1 and 2.2 are written");
+                              options.version.minor, ": 2.0, 2.1 and 2.2 are written");
   }
   ARROW_RETURN_NOT_OK(file::CheckWritable(schema, options.version));
   auto writer = std::make_unique<OpenFileWriter>(std::move(out), schema, options);

@@ -4,17 +4,12 @@
 
 namespace kinjo::format::file {
 
-namespace {
-constexpr uint8_t kEscape = 255;
-constexpr uint64_t kMagic = 0x46535354;
-}  // namespace
-
 bool FsstDecoder::Load(std::string_view table) {
   if (table.size() < 8) return false;
   const auto* bytes = reinterpret_cast<const uint8_t*>(table.data());
   const auto header = file::Load<uint64_t>(bytes);
   const size_t count = header & 0xFF;
-  if (header >> 32 != kMagic || table.size() < 8 + count * 9) return false;
+  if (header >> 32 != kFsstMagic || table.size() < 8 + count * 9) return false;
   compressed_ = ((header >> 24) & 1) != 0;
   lengths_.fill(0);
   for (size_t code = 0; code < count; ++code) {
@@ -35,7 +30,7 @@ bool FsstDecoder::Decode(Bytes value, uint8_t* out, size_t* length) const {
   uint8_t* position = out;
   for (size_t i = 0; i < value.size(); ++i) {
     const uint8_t code = value[i];
-    if (code == kEscape) {
+    if (code == kFsstEscape) {
       if (++i == value.size()) return false;
       *position++ = value[i];
       continue;

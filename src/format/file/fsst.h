@@ -16,6 +16,11 @@
 
 namespace kinjo::format::file {
 
+inline constexpr uint8_t kFsstEscape = 255;
+inline constexpr uint64_t kFsstMagic = 0x46535354;
+/// A table takes this much whatever it holds.
+inline constexpr size_t kFsstTableBytes = 8 + 256 * 8 + 256;
+
 class FsstDecoder {
  public:
   /// Bytes that a decoder may write past the end of a value: symbols are stored eight at a time.

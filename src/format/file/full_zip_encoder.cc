@@ -5,12 +5,20 @@
 #include <cstring>
 #include <utility>
 
+#include "format/file/block_compression.h"
+#include "format/file/fsst.h"
+#include "format/file/fsst_encoder.h"
+#include "format/file/mini_values_encoder.h"
+
 namespace kinjo::format::file {
 
 namespace {
 
 using Encoding = proto::CompressiveEncoding;
 using Kind = Encoding::Kind;
+
+// Values are compressed one by one once there is one of more bytes.
+constexpr uint64_t kLongValue = 32 << 10;
 
 uint32_t BitsFor(uint16_t highest) { return static_cast<uint32_t>(std::bit_width(highest)); }
 
@@ -25,13 +33,14 @@ void AppendUnsigned(uint64_t value, uint32_t width, std::vector<uint8_t>* out) {
 class FullZipEncoding {
  public:
   FullZipEncoding(const PageContent& page, const WriteChoices& choices)
-      : page_(page), choices_(choices) {}
+      : page_(page), choices_(choices), values_(page.values) {}
 
   arrow::Result<EncodedPage> Run();
 
  private:
   void DescribeFixed();
   arrow::Status DescribeVariable();
+  arrow::Status CompressValues(proto::CompressionScheme scheme);
   void AppendFixed(uint64_t slot);
   void AppendVariable(uint64_t slot);
   void ZipEntries();
@@ -39,6 +48,8 @@ class FullZipEncoding {
 
   const PageContent& page_;
   const WriteChoices& choices_;
+  ValueBlock values_;   // of the page, or what they became
+  FsstValues changed_;  // owns what they became
   proto::FullZipLayout layout_;
   uint64_t value_bytes_ = 0;  // of a fixed-width value, without validity
   std::vector<uint8_t> data_;
@@ -66,12 +77,55 @@ void FullZipEncoding::DescribeFixed() {
   value_bytes_ = bits / 8;
 }
 
+// Strings become codes of FSST, long values are compressed one by one, where either helps.
 arrow::Status FullZipEncoding::DescribeVariable() {
+  using Compression = WriteChoices::Compression;
   const uint32_t bits = page_.leaf->type.large_offsets ? 64 : 32;
   Encoding tree{.kind = Kind::kVariable};
   tree.children.push_back(Encoding{.kind = Kind::kFlat, .bits = bits});
   layout_.bits_per_offset = bits;
+  const uint64_t bytes = values_.offset(values_.num_values) - values_.offset(0);
+  const bool any = choices_.compression == Compression::kAny;
+  const auto id = page_.leaf->type.type->id();
+  const bool text = id == arrow::Type::STRING || id == arrow::Type::LARGE_STRING;
+  const bool fsst = choices_.compression == Compression::kFsst ||
+                    (any && text && WorthFsst(page_, bytes) && page_.longest_value <= kLongValue);
+  const bool general =
+      choices_.compression == Compression::kGeneral || (any && page_.longest_value > kLongValue);
+  if (fsst) {
+    FsstValues codes = EncodeFsst(values_);
+    if (codes.bytes.size() + kFsstTableBytes < bytes) {
+      changed_ = std::move(codes);
+      Encoding outer{.kind = Kind::kFsst};
+      outer.symbol_table = changed_.table;
+      outer.children.push_back(std::move(tree));
+      tree = std::move(outer);
+      values_ = changed_.block();
+    }
+  } else if (general) {
+    const auto scheme = any ? proto::CompressionScheme::kZstd : choices_.scheme;
+    ARROW_RETURN_NOT_OK(CompressValues(scheme));
+    if (changed_.bytes.size() < bytes) {
+      Encoding outer{.kind = Kind::kGeneral};
+      outer.scheme = scheme;
+      outer.children.push_back(std::move(tree));
+      tree = std::move(outer);
+      values_ = changed_.block();
+    }
+  }
   layout_.value_compression = std::move(tree);
+  return arrow::Status::OK();
+}
+
+arrow::Status FullZipEncoding::CompressValues(proto::CompressionScheme scheme) {
+  changed_.offsets.push_back(0);
+  for (uint64_t i = 0; i < values_.num_values; ++i) {
+    const uint64_t begin = values_.offset(i);
+    const Bytes value(values_.bytes + begin, values_.offset(i + 1) - begin);
+    ARROW_ASSIGN_OR_RAISE(const auto shrunk, Compress(scheme, choices_.level, value));
+    changed_.bytes.insert(changed_.bytes.end(), shrunk.begin(), shrunk.end());
+    changed_.offsets.push_back(changed_.bytes.size());
+  }
   return arrow::Status::OK();
 }
 
@@ -94,10 +148,10 @@ void FullZipEncoding::AppendFixed(uint64_t slot) {
 }
 
 void FullZipEncoding::AppendVariable(uint64_t slot) {
-  const uint64_t begin = page_.values.offset(slot);
-  const uint64_t size = page_.values.offset(slot + 1) - begin;
+  const uint64_t begin = values_.offset(slot);
+  const uint64_t size = values_.offset(slot + 1) - begin;
   AppendUnsigned(size, layout_.bits_per_offset / 8, &data_);
-  const uint8_t* value = page_.values.bytes + begin;
+  const uint8_t* value = values_.bytes + begin;
   data_.insert(data_.end(), value, value + size);
 }
 

@@ -5,14 +5,12 @@
 #include <cstring>
 #include <utility>
 
+#include "format/file/level_encoder.h"
 #include "format/file/mini_values_encoder.h"
 
 namespace kinjo::format::file {
 
 namespace {
-
-using Encoding = proto::CompressiveEncoding;
-using Kind = Encoding::Kind;
 
 constexpr uint64_t kMostSlots = 4096;
 // Lengths of levels have 16 bits, and in 2.1 a whole chunk has 32 KiB: room for levels of two bytes
@@ -56,7 +54,7 @@ class MiniBlockEncoding {
  private:
   void FindChunkEntries();
   void AppendChunk(size_t chunk);
-  void AppendPart(const uint8_t* from, uint64_t size);
+  void AppendPart(Bytes part);
   std::vector<uint8_t> RepetitionIndex() const;
 
   const PageContent& page_;
@@ -65,7 +63,11 @@ class MiniBlockEncoding {
   MiniValues values_;
   std::vector<uint64_t> first_entry_;  // of each chunk, and their number
   size_t chunk_start_ = 0;             // in data_
-  size_t next_byte_ = 0;               // of values_.bytes
+  EncodedLevels rep_;
+  EncodedLevels def_;
+  size_t next_rep_ = 0;   // of rep_.bytes
+  size_t next_def_ = 0;   // of def_.bytes
+  size_t next_byte_ = 0;  // of values_.bytes
   std::vector<uint8_t> index_;
   std::vector<uint8_t> data_;
   bool fits_ = true;
@@ -87,8 +89,15 @@ void MiniBlockEncoding::FindChunkEntries() {
   }
 }
 
-void MiniBlockEncoding::AppendPart(const uint8_t* from, uint64_t size) {
-  data_.insert(data_.end(), from, from + size);
+// The next `size` bytes of a stream of parts.
+Bytes Next(const std::vector<uint8_t>& bytes, uint64_t size, size_t* position) {
+  const Bytes part(bytes.data() + *position, size);
+  *position += size;
+  return part;
+}
+
+void MiniBlockEncoding::AppendPart(Bytes part) {
+  data_.insert(data_.end(), part.begin(), part.end());
   data_.resize(chunk_start_ + RoundUpTo8(data_.size() - chunk_start_), kPadding);
 }
 
@@ -96,7 +105,6 @@ void MiniBlockEncoding::AppendChunk(size_t chunk) {
   const bool large = choices_.is_v22();
   const uint64_t first = first_entry_[chunk];
   const uint64_t num_levels = first_entry_[chunk + 1] - first;
-  const uint64_t level_bytes = num_levels * 2;
   chunk_start_ = data_.size();
   const auto number = [&](uint64_t value, uint32_t width) {
     const size_t at = data_.size();
@@ -105,20 +113,15 @@ void MiniBlockEncoding::AppendChunk(size_t chunk) {
   };
   const bool has_levels = !levels_.rep.empty() || !levels_.def.empty();
   number(has_levels ? num_levels : 0, 2);
-  if (!levels_.rep.empty()) number(level_bytes, 2);
-  if (!levels_.def.empty()) number(level_bytes, 2);
+  if (!levels_.rep.empty()) number(rep_.sizes[chunk], 2);
+  if (!levels_.def.empty()) number(def_.sizes[chunk], 2);
   const uint64_t* sizes = values_.sizes.data() + chunk * values_.num_buffers;
   for (uint64_t i = 0; i < values_.num_buffers; ++i) number(sizes[i], large ? 4 : 2);
-  AppendPart(nullptr, 0);
-  if (!levels_.rep.empty()) {
-    AppendPart(reinterpret_cast<const uint8_t*>(levels_.rep.data() + first), level_bytes);
-  }
-  if (!levels_.def.empty()) {
-    AppendPart(reinterpret_cast<const uint8_t*>(levels_.def.data() + first), level_bytes);
-  }
+  AppendPart({});
+  if (!levels_.rep.empty()) AppendPart(Next(rep_.bytes, rep_.sizes[chunk], &next_rep_));
+  if (!levels_.def.empty()) AppendPart(Next(def_.bytes, def_.sizes[chunk], &next_def_));
   for (uint64_t i = 0; i < values_.num_buffers; ++i) {
-    AppendPart(values_.bytes.data() + next_byte_, sizes[i]);
-    next_byte_ += sizes[i];
+    AppendPart(Next(values_.bytes, sizes[i], &next_byte_));
   }
   const uint64_t chunk_bytes = data_.size() - chunk_start_;
   fits_ = fits_ && (large || chunk_bytes <= kMostChunkBytesV21);
@@ -154,9 +157,16 @@ arrow::Result<std::optional<EncodedPage>> MiniBlockEncoding::Run() {
   ARROW_ASSIGN_OR_RAISE(values_, EncodeMiniValues(page_, choices_, most_slots));
   FindChunkEntries();
   proto::MiniBlockLayout layout;
-  const Encoding flat16{.kind = Kind::kFlat, .bits = 16};
-  if (!levels_.rep.empty()) layout.rep_compression = flat16;
-  if (!levels_.def.empty()) layout.def_compression = flat16;
+  // Runs in levels came to readers after the other two encodings.
+  const bool may_use_runs = choices_.is_v22();
+  if (!levels_.rep.empty()) {
+    rep_ = EncodeLevels(levels_.rep, first_entry_, levels_.max_rep, may_use_runs);
+    layout.rep_compression = rep_.encoding;
+  }
+  if (!levels_.def.empty()) {
+    def_ = EncodeLevels(levels_.def, first_entry_, levels_.max_def, may_use_runs);
+    layout.def_compression = def_.encoding;
+  }
   for (size_t chunk = 0; chunk < values_.num_chunks(); ++chunk) AppendChunk(chunk);
   if (!fits_) return std::nullopt;
   layout.value_compression = std::move(values_.encoding);
@@ -167,6 +177,11 @@ arrow::Result<std::optional<EncodedPage>> MiniBlockEncoding::Run() {
   EncodedPage encoded;
   encoded.buffers.push_back(BufferOf(std::move(index_)));
   encoded.buffers.push_back(BufferOf(std::move(data_)));
+  if (values_.dictionary) {
+    layout.dictionary = std::move(values_.dictionary->encoding);
+    layout.num_dictionary_items = values_.num_dictionary_items;
+    encoded.buffers.push_back(BufferOf(std::move(values_.dictionary->bytes)));
+  }
   if (!levels_.rep.empty()) {
     layout.repetition_index_depth = 1;
     encoded.buffers.push_back(BufferOf(RepetitionIndex()));

@@ -32,11 +32,42 @@ void FillRun(const uint8_t* value, uint32_t width, uint64_t count, uint8_t* out)
   }
 }
 
+template <typename T>
+OwnRuns FindRunsOf(const uint8_t* values, uint64_t count) {
+  OwnRuns runs;
+  for (uint64_t i = 0; i < count;) {
+    const T value = Load<T>(values + i * sizeof(T));
+    uint64_t length = 1;
+    while (i + length < count && length < UINT8_MAX &&
+           Load<T>(values + (i + length) * sizeof(T)) == value) {
+      ++length;
+    }
+    const uint8_t* bytes = values + i * sizeof(T);
+    runs.values.insert(runs.values.end(), bytes, bytes + sizeof(T));
+    runs.lengths.push_back(static_cast<uint8_t>(length));
+    i += length;
+  }
+  return runs;
+}
+
 uint64_t LengthOf(const Runs& runs, uint64_t run) {
   return LoadUnsigned(runs.lengths.data() + run * runs.length_width, runs.length_width);
 }
 
 }  // namespace
+
+OwnRuns FindRuns(const uint8_t* values, uint32_t width, uint64_t count) {
+  switch (width) {
+    case 1:
+      return FindRunsOf<uint8_t>(values, count);
+    case 2:
+      return FindRunsOf<uint16_t>(values, count);
+    case 4:
+      return FindRunsOf<uint32_t>(values, count);
+    default:
+      return FindRunsOf<uint64_t>(values, count);
+  }
+}
 
 arrow::Result<Bytes> ExpandRuns(const Runs& runs, uint64_t num_values, bool wrapped,
                                 const Where& where, Scratch* scratch) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "format/file/bytes.h"
 #include "format/file/scratch.h"
@@ -21,5 +22,14 @@ struct Runs {
 /// multiple of 65536 (`wrapped`): older writers counted levels in 16 bits.
 arrow::Result<Bytes> ExpandRuns(const Runs& runs, uint64_t num_values, bool wrapped,
                                 const Where& where, Scratch* scratch);
+
+/// Runs as a writer makes them, with lengths of 8 bits: a longer run is split.
+struct OwnRuns {
+  std::vector<uint8_t> values;
+  std::vector<uint8_t> lengths;
+};
+
+/// The runs of `count` values of `width` (1, 2, 4 or 8) bytes.
+OwnRuns FindRuns(const uint8_t* values, uint32_t width, uint64_t count);
 
 }  // namespace kinjo::format::file

@@ -6,6 +6,7 @@
 
 #include "arrow/util/bit_util.h"
 #include "format/file/arrow_values.h"
+#include "format/file/writable_schema.h"
 
 namespace kinjo::format::file {
 
@@ -38,13 +39,6 @@ class Shredding {
   void ExpandLists(const arrow::ArrayData& array, uint16_t empty_level, uint16_t rep);
   arrow::Status TakeLeaf(const FieldNode& node, const arrow::ArrayData& array);
   void AppendLevels();
-
-  arrow::Status Unexpected(const FieldNode& node) const {
-    return base::MakeError(base::ErrorCode::kInvalid,
-                           base::Concat("writing field '", node.field->name,
-                                        "': a value is null, where the schema allows none"),
-                           path_);
-  }
 
   const FieldPlan& plan_;
   const LeafColumn& shape_;
@@ -80,7 +74,7 @@ arrow::Status Shredding::MarkNulls(const FieldNode& node, const arrow::ArrayData
     entries_.def[e] = level;
     any = true;
   }
-  return any && !node.field->nullable ? Unexpected(node) : arrow::Status::OK();
+  return any && !node.field->nullable ? NullNotAllowed(*node.field, path_) : arrow::Status::OK();
 }
 
 template <typename Offset>
@@ -147,7 +141,7 @@ arrow::Status Shredding::TakeLeaf(const FieldNode& node, const arrow::ArrayData&
       entries_.def[e] = 1;
       any = true;
     }
-    if (any && !node.field->nullable) return Unexpected(node);
+    if (any && !node.field->nullable) return NullNotAllowed(*node.field, path_);
   }
   const Where where{.path = &path_, .column = plan_.leaves[leaf_].column};
   if (flat_) return values.Append(first_, static_cast<int64_t>(count_), where, &sink_->values);

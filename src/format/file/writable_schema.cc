@@ -31,14 +31,22 @@ arrow::Status CheckField(const Field& field, const std::string& path, FileVersio
     return Refuse(path, "its metadata asks for a packed struct");
   }
   switch (type->id()) {
-    case arrow::Type::DICTIONARY:
-      return Refuse(path, "columns of Arrow's dictionary type aren't written");
     case arrow::Type::STRUCT:
       if (field.children.empty()) return Refuse(path, "a struct without fields");
       break;
     case arrow::Type::MAP:
       if (version.minor < 2) return Refuse(path, "there are no maps ", name);
       break;
+    case arrow::Type::DICTIONARY: {
+      const auto values = StoredType(type)->id();
+      const bool text = values == arrow::Type::STRING || values == arrow::Type::BINARY ||
+                        values == arrow::Type::LARGE_STRING || values == arrow::Type::LARGE_BINARY;
+      if (version.minor == 0 && !text) {
+        return Refuse(path, "dictionaries of ", StoredType(type)->ToString(), " aren't written ",
+                      name);
+      }
+      return MakeLeafType(path, StoredType(type)).status();
+    }
     case arrow::Type::LIST:
     case arrow::Type::LARGE_LIST:
       break;
@@ -55,6 +63,13 @@ arrow::Status CheckField(const Field& field, const std::string& path, FileVersio
 }
 
 }  // namespace
+
+arrow::Status NullNotAllowed(const Field& field, const std::string& path) {
+  return base::MakeError(base::ErrorCode::kInvalid,
+                         base::Concat("writing field '", field.name,
+                                      "': a value is null, where the schema allows none"),
+                         path);
+}
 
 arrow::Status CheckWritable(const Schema& schema, FileVersion version) {
   std::unordered_set<std::string> names;

@@ -2,6 +2,7 @@
 // a way that nobody reads back, is refused before the first byte.
 #pragma once
 
+#include <string>
 #include "base/error.h"
 #include "format/file/lance_file.h"
 #include "format/schema.h"
@@ -11,5 +12,8 @@ namespace kinjo::format::file {
 /// `not_supported` names the field and the reason, `invalid` a schema that isn't one (two columns
 /// of one name).
 arrow::Status CheckWritable(const Schema& schema, FileVersion version);
+
+/// The error of a null in a field that has none.
+arrow::Status NullNotAllowed(const Field& field, const std::string& path);
 
 }  // namespace kinjo::format::file

@@ -18,26 +18,22 @@ arrow::Status Unknown(const Field& field, const std::string& key, const std::str
                             "', where ", known, " are known");
 }
 
-}  // namespace
-
-arrow::Result<WriteChoices> MakeWriteChoices(const Field& field, FileVersion version) {
-  WriteChoices choices;
-  choices.version = version;
+arrow::Status ReadMetadata(const Field& field, WriteChoices* choices) {
   for (const auto& [key, value] : field.metadata) {
     if (key == kStructure) {
       if (value != "miniblock" && value != "fullzip") {
         return Unknown(field, key, value, "miniblock and fullzip");
       }
-      choices.structure = value == "fullzip" ? WriteChoices::Structure::kFullZip
-                                             : WriteChoices::Structure::kMiniBlock;
+      choices->structure = value == "fullzip" ? WriteChoices::Structure::kFullZip
+                                              : WriteChoices::Structure::kMiniBlock;
     } else if (key == kCompression) {
       if (value == "none") {
-        choices.compression = WriteChoices::Compression::kNone;
+        choices->compression = WriteChoices::Compression::kNone;
       } else if (value == "fsst") {
-        choices.compression = WriteChoices::Compression::kFsst;
+        choices->compression = WriteChoices::Compression::kFsst;
       } else if (value == "lz4" || value == "zstd") {
-        choices.compression = WriteChoices::Compression::kGeneral;
-        choices.scheme =
+        choices->compression = WriteChoices::Compression::kGeneral;
+        choices->scheme =
             value == "lz4" ? proto::CompressionScheme::kLz4 : proto::CompressionScheme::kZstd;
       } else {
         return Unknown(field, key, value, "none, fsst, lz4 and zstd");
@@ -49,9 +45,20 @@ arrow::Result<WriteChoices> MakeWriteChoices(const Field& field, FileVersion ver
       if (parsed.ec != std::errc() || parsed.ptr != end) {
         return Unknown(field, key, value, "whole numbers");
       }
-      choices.level = level;
+      choices->level = level;
     }
   }
+  return arrow::Status::OK();
+}
+
+}  // namespace
+
+arrow::Result<WriteChoices> MakeWriteChoices(const Field& root, const Field& field,
+                                             FileVersion version) {
+  WriteChoices choices;
+  choices.version = version;
+  ARROW_RETURN_NOT_OK(ReadMetadata(root, &choices));
+  if (&field != &root) ARROW_RETURN_NOT_OK(ReadMetadata(field, &choices));
   ARROW_ASSIGN_OR_RAISE(const auto type, ToArrowType(field));
   if (type->id() == arrow::Type::DICTIONARY) {
     const auto& dictionary = static_cast<const arrow::DictionaryType&>(*type);

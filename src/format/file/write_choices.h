@@ -25,7 +25,9 @@ struct WriteChoices {
   bool is_v22() const { return version.minor >= 2; }
 };
 
-/// Reads the metadata of `field`; `not_supported` names a value that isn't known.
-arrow::Result<WriteChoices> MakeWriteChoices(const Field& field, FileVersion version);
+/// The choices for the leaf `field` below the top-level field `root`, whose metadata counts where
+/// the leaf's own says nothing; `not_supported` names a value that isn't known.
+arrow::Result<WriteChoices> MakeWriteChoices(const Field& root, const Field& field,
+                                             FileVersion version);
 
 }  // namespace kinjo::format::file

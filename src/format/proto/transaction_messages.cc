@@ -115,6 +115,7 @@ bool Parse(const WireField& field, MergeOperation* operation) {
   if (field.number == 1) return TakeFragment(field, &operation->fragments);
   if (field.number == 2) return TakeField(field, &operation->fields);
   if (field.number == 3) return ParseMapEntry(field.bytes, &operation->schema_metadata);
+  if (field.number == 4) operation->preserves_nullability = field.as_bool();
   return true;
 }
 
@@ -137,7 +138,23 @@ bool Parse(const WireField& field, UpdateOperation* operation) {
 }
 
 bool Parse(const WireField& field, ProjectOperation* operation) {
-  return field.number != 1 || TakeField(field, &operation->fields);
+  if (field.number == 1) return TakeField(field, &operation->fields);
+  if (field.number == 2) operation->preserves_nullability = field.as_bool();
+  return true;
+}
+
+/// What an operation holds before its fields are read: absent flags are false.
+template <typename T>
+T Unread() {
+  return T{};
+}
+template <>
+MergeOperation Unread() {
+  return {.preserves_nullability = false};
+}
+template <>
+ProjectOperation Unread() {
+  return {.preserves_nullability = false};
 }
 
 bool Parse(const WireField&, UpdateConfigOperation*) { return true; }
@@ -145,7 +162,7 @@ bool Parse(const WireField&, UpdateConfigOperation*) { return true; }
 template <typename T>
 bool TakeOperation(const WireField& field, TransactionMessage* transaction) {
   if (field.type != WireType::kBytes) return false;
-  T operation;
+  T operation = Unread<T>();
   WireReader reader(field.bytes);
   while (reader.Next()) {
     if (!Parse(reader.field(), &operation)) return false;
@@ -259,7 +276,7 @@ uint32_t Write(const RewriteOperation& operation, WireWriter* message) {
 uint32_t Write(const MergeOperation& operation, WireWriter* message) {
   WriteFragments(1, operation.fragments, message);
   WriteFields(2, operation.fields, message);
-  message->Map(3, operation.schema_metadata);
+  message->Map(3, operation.schema_metadata).Bool(4, operation.preserves_nullability);
   return kMerge;
 }
 
@@ -275,6 +292,7 @@ uint32_t Write(const ReserveFragmentsOperation& operation, WireWriter* message) 
 
 uint32_t Write(const ProjectOperation& operation, WireWriter* message) {
   WriteFields(1, operation.fields, message);
+  message->Bool(2, operation.preserves_nullability);
   return kProject;
 }
 

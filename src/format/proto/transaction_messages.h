@@ -68,6 +68,7 @@ struct MergeOperation {
   std::vector<DataFragmentMessage> fragments;
   std::vector<Field> fields;
   std::map<std::string, std::string> schema_metadata;
+  bool preserves_nullability = true;  ///< what may be null still may: appends go beside it
 };
 
 /// Back to what an earlier version held.
@@ -91,6 +92,7 @@ struct UpdateOperation {
 /// Columns less, or under other names.
 struct ProjectOperation {
   std::vector<Field> fields;
+  bool preserves_nullability = true;  ///< what may be null still may: appends go beside it
 };
 
 /// Settings of the table. Read only, never written.

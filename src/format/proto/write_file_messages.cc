@@ -8,18 +8,6 @@ namespace kinjo::format::proto {
 
 namespace {
 
-// lance.file.Field
-WireWriter FieldMessage(const Field& field) {
-  WireWriter message;
-  message.Bytes(2, field.name)
-      .SignedNumber(3, field.id)
-      .SignedNumber(4, field.parent_id)
-      .Bytes(5, field.logical_type)
-      .Bool(6, field.nullable)
-      .Map(10, field.metadata);
-  return message;
-}
-
 // lance.file.v2.Encoding with an Any inside, or no encoding at all.
 WireWriter EncodingMessage(const Encoding& encoding) {
   if (encoding.kind != Encoding::Kind::kDirect) return WireWriter().PresentBytes(3, {});
@@ -197,7 +185,9 @@ WireWriter ArrayMessage(const ArrayEncoding& encoding) {
 
 void AppendFields(const std::vector<Field>& fields, WireWriter* schema) {
   for (const Field& field : fields) {
-    schema->Message(1, FieldMessage(field));
+    WireWriter message;
+    WriteField(field, &message);
+    schema->Message(1, message);
     AppendFields(field.children, schema);
   }
 }

@@ -146,8 +146,7 @@ arrow::Status CreateTag(const io::Location& root, const Tag& tag) {
                      {"manifestSize", tag.manifest_bytes},
                      {"metadata", Json::object()}};
   ARROW_RETURN_NOT_OK(io::MakeFolder(Folder(root)));
-  ARROW_ASSIGN_OR_RAISE(const bool put,
-                        io::PutIfAbsent(PlaceOf(root, tag.name), Written(json)));
+  ARROW_ASSIGN_OR_RAISE(const bool put, io::PutIfAbsent(PlaceOf(root, tag.name), Written(json)));
   if (put) return arrow::Status::OK();
   return base::MakeError(
       base::ErrorCode::kConflict,

@@ -1,0 +1,70 @@
+#include "change_run.h"
+
+#include <unistd.h>
+
+#include <charconv>
+
+#include "interrupt.h"
+#include "outcome.h"
+#include "progress.h"
+
+namespace kinjo::cli {
+
+namespace {
+
+ProgressKind KindOf(const std::string& word) {
+  if (word == "json") return ProgressKind::kJson;
+  if (word == "none" || isatty(STDERR_FILENO) != 1) return ProgressKind::kNone;
+  return ProgressKind::kBar;
+}
+
+const char* StateOf(const Result<kinjo_write_report>& done) {
+  if (done.ok()) return "done";
+  return done.error().code == KINJO_ERROR_CANCELLED ? "cancelled" : "failed";
+}
+
+std::string JsonOf(const ReportNumbers& numbers) {
+  std::string json;
+  for (const auto& [name, value] : numbers) {
+    json += json.empty() ? "{\"" : ", \"";
+    json += name;
+    json += "\": " + std::to_string(value);
+  }
+  return json + "}\n";
+}
+
+}  // namespace
+
+int RunChange(const ChangeWords& words, const Flags& flags,
+              const std::function<Result<kinjo_write_report>(const RunOptions&)>& change) {
+  const std::string progress = flags.change_progress.value_or("auto");
+  if (progress != "auto" && progress != "json" && progress != "none") {
+    return FailCommandLine(words.command,
+                           "--progress must be auto, json or none, but is '" + progress + "'");
+  }
+  ProgressDisplay display(KindOf(progress));
+  const ProgressFunction show = [&](const kinjo_progress& told) { display.Show(told); };
+  static const Result<Cancel> cancel = Cancel::Make();  // a signal may come until the very end
+  if (!cancel.ok()) return Fail(words.command, cancel.error());
+  CancelOnSignal(&cancel.value());
+  const Result<kinjo_write_report> done = change({&cancel.value(), &show});
+  display.End(StateOf(done));
+  if (!done.ok()) return Fail(words.command, done.error());
+  if (flags.change_json) return Print(words.command, JsonOf(words.numbers(done.value())));
+  if (progress != "none") Tell("kinjo: " + words.closing(done.value()) + "\n");
+  return kDone;
+}
+
+VersionOrTag ReadVersion(const std::string& text) {
+  int64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [read, wrong] = std::from_chars(text.data(), end, number);
+  if (!text.empty() && wrong == std::errc() && read == end) return {number, ""};
+  return {{}, text};
+}
+
+std::string AtVersion(const Flags& flags, const kinjo_write_report& report) {
+  return *flags.changed + " is at version " + std::to_string(report.version);
+}
+
+}  // namespace kinjo::cli

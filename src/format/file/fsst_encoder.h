@@ -1,0 +1,62 @@
+// FSST, written: a table of symbols that pays for one page's strings, and strings as its codes.
+// fsst.h has the format and reads it.
+//
+// The table is found on a sample in a few rounds: each encodes the sample with the table so far and
+// counts which symbols, and which pairs of neighbours, occurred; the candidates that would have
+// saved the most bytes are the next table. The last round makes no more pairs.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "format/file/bytes.h"
+#include "format/file/value_block.h"
+
+namespace kinjo::format::file {
+
+class FsstEncoder {
+ public:
+  /// Finds a table for values of variable width. The same values give the same table.
+  static FsstEncoder Train(const ValueBlock& block);
+
+  /// The table as files store it.
+  std::string Table() const;
+
+  /// Appends the codes of one value, at most twice its bytes.
+  void Encode(Bytes value, std::vector<uint8_t>* out) const;
+
+ private:
+  friend class FsstTraining;
+
+  static constexpr uint32_t kMostSymbols = 255;
+  static constexpr uint32_t kNoSymbol = kMostSymbols;
+
+  struct Symbol {
+    uint64_t bytes = 0;  // the first in the lowest bits
+    uint32_t length = 0;
+  };
+
+  FsstEncoder() { Use({}); }
+  void Use(std::vector<Symbol> symbols);
+  // The longest symbol that begins `word`, of which `left` bytes count.
+  uint32_t Find(uint64_t word, size_t left) const;
+
+  std::vector<Symbol> symbols_;         // by code
+  std::array<uint16_t, 256> single_{};  // the code of a symbol of one byte, or kNoSymbol
+  std::vector<uint16_t> pair_begin_;    // by the first two bytes: a stretch of by_pair_
+  std::vector<uint16_t> by_pair_;       // codes of longer symbols, the longest first
+};
+
+/// The values of a block as FSST codes.
+struct FsstValues {
+  std::string table;
+  std::vector<uint8_t> bytes;
+  std::vector<uint64_t> offsets;
+  /// The codes as a block of `count` values; borrows.
+  ValueBlock block() const;
+};
+FsstValues EncodeFsst(const ValueBlock& block);
+
+}  // namespace kinjo::format::file
