@@ -15,7 +15,9 @@ namespace {
 // The kept thread. It is never freed: it waits until the process ends.
 class Keeper {
  public:
-  Keeper() : process_(ProcessNumber()) { std::thread([this] { Loop(); }).detach(); }
+  Keeper() : process_(ProcessNumber()) {
+    std::thread([this] { Loop(); }).detach();
+  }
 
   bool is_of_this_process() const { return process_ == ProcessNumber(); }
 
