@@ -32,7 +32,7 @@ std::shared_ptr<arrow::DataType> PlainType(const std::shared_ptr<arrow::DataType
     case arrow::Type::STRUCT: {
       arrow::FieldVector fields;
       for (const auto& field : type->fields()) fields.push_back(PlainField(field));
-      return arrow::struct_(std::move(fields));
+      return arrow::struct_(fields);
     }
     default:
       return type;
