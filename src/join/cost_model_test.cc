@@ -9,7 +9,7 @@ namespace {
 CostModel Model(int threads = 2) {
   const MachineSpeed machine{.multiply_ns = 0.05,
                              .code_multiply_ns = 0.02,
-                             .group_ns = 0.5,
+                             .group_ns = 1,
                              .unit_ns = 1.5,
                              .canonical_ns = 0.3,
                              .copy_ns = 0.02};
