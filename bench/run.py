@@ -7,7 +7,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent.parent / "build" / "bench"
 NAMES = ("block_scan", "exact", "ivf_pq", "recall")
-ON_REQUEST = ("memory",)  # measures no time and has no rival
+ON_REQUEST = ("memory", "one_query", "rivals")  # no rival, or rivals that take long to build
 
 
 def main():
