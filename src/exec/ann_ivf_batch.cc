@@ -8,15 +8,20 @@ namespace kinjo::exec {
 
 namespace {
 
-// Making a partition's bytes costs about as much as scanning its floats for ten queries.
-constexpr size_t kQueriesForCodes = 12;
-
 // Rows of a partition, in groups, that a tile scans between two looks at the cancel flag: a
 // partition may hold the whole table.
 constexpr int64_t kGroupsPerCheck = 1024;
 
 // Queries that a thread takes through a graph at a time: a search costs as much as many scores.
 constexpr int64_t kGraphQueries = 4;
+
+// Bytes of neighbouring partitions that are read together.
+constexpr int64_t kRunBytesMax = int64_t{1} << 19;
+
+int64_t CountLive(const std::vector<uint64_t>& addresses) {
+  return static_cast<int64_t>(addresses.size()) -
+         std::count(addresses.begin(), addresses.end(), dataset::kDeadRow);
+}
 
 /// Scores survivors by the segment's own routine.
 class IndexScorer final : public SurvivorScorer {
@@ -80,6 +85,10 @@ arrow::Status AnnIvfBatch::ReadAddresses(int64_t partition, LoadedPartition* loa
   auto stored = source_.segment->LoadRowIds(partition);
   if (!stored.ok()) return NamePartition(partition, stored.status());
   loaded->stored = std::move(stored).ValueUnsafe();
+  return Resolve(loaded);
+}
+
+arrow::Status AnnIvfBatch::Resolve(LoadedPartition* loaded) const {
   const auto rows = static_cast<size_t>(loaded->stored.num_rows);
   loaded->addresses.resize(rows);
   if (rows > 0) {
@@ -110,21 +119,68 @@ arrow::Result<std::shared_ptr<const LoadedPartition>> AnnIvfBatch::Load(int64_t 
   auto loaded = std::make_shared<LoadedPartition>();
   ARROW_RETURN_NOT_OK(ReadAddresses(partition, loaded.get()));
   ARROW_RETURN_NOT_OK(cancel_.Check());
-  const std::vector<uint64_t>& addresses = loaded->addresses;
-  const auto count_live = [&] {
-    return static_cast<int64_t>(addresses.size()) -
-           std::count(addresses.begin(), addresses.end(), dataset::kDeadRow);
-  };
-  if (!addresses.empty() && count_live() == 0) {
-    counters_->partitions_skipped.fetch_add(1, std::memory_order_relaxed);
-    *loaded = {.is_skipped = true};
-  } else {
+  if (!Skips(loaded.get())) {
     ARROW_RETURN_NOT_OK(ReadRows(partition, loaded.get()));
-    counters_->partitions_read.fetch_add(1, std::memory_order_relaxed);
-    loaded->live_rows = count_live();
+    loaded->live_rows = CountLive(loaded->addresses);
   }
   cache_->Keep(source_.ordinal, partition, loaded);
   return loaded;
+}
+
+bool AnnIvfBatch::Skips(LoadedPartition* loaded) const {
+  loaded->live_rows = CountLive(loaded->addresses);
+  if (loaded->live_rows > 0 || loaded->addresses.empty()) {
+    counters_->partitions_read.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
+  counters_->partitions_skipped.fetch_add(1, std::memory_order_relaxed);
+  *loaded = {.is_skipped = true};
+  return true;
+}
+
+// Not with a filter, which may leave no row of a partition: then its codes aren't read.
+arrow::Status AnnIvfBatch::LoadNeighbours(const ProbeList& probes) {
+  if (source_.mask != nullptr || source_.segment->has_graph()) return arrow::Status::OK();
+  struct Run {
+    int64_t first;
+    int64_t count;
+  };
+  std::vector<Run> runs;
+  int64_t room = cache_->room_bytes();
+  int64_t run_bytes = 0;
+  for (const int64_t partition : probes.partitions) {
+    if (cache_->Find(source_.ordinal, partition) != nullptr) continue;
+    const auto bytes = static_cast<int64_t>(source_.segment->partition_bytes(partition));
+    room -= bytes + static_cast<int64_t>(source_.segment->partition_rows(partition) * 8 +
+                                         sizeof(LoadedPartition));
+    if (room < 0) break;
+    const bool follows = !runs.empty() && runs.back().first + runs.back().count == partition;
+    if (follows && run_bytes + bytes <= kRunBytesMax) {
+      ++runs.back().count;
+      run_bytes += bytes;
+    } else {
+      runs.push_back({partition, 1});
+      run_bytes = bytes;
+    }
+  }
+  std::erase_if(runs, [](const Run& run) { return run.count == 1; });
+  return pool_->ParallelFor(static_cast<int64_t>(runs.size()), cancel_,
+                            [&](int64_t i, int) { return LoadRun(runs[i].first, runs[i].count); });
+}
+
+arrow::Status AnnIvfBatch::LoadRun(int64_t first, int64_t count) {
+  auto run = source_.segment->LoadRun(first, count);
+  // Read one by one the partition at fault is named.
+  if (!run.ok()) return arrow::Status::OK();
+  for (int64_t i = 0; i < count; ++i) {
+    auto loaded = std::make_shared<LoadedPartition>();
+    loaded->stored = std::move((*run)[i]);
+    ARROW_RETURN_NOT_OK(Resolve(loaded.get()));
+    ARROW_RETURN_NOT_OK(cancel_.Check());
+    Skips(loaded.get());
+    cache_->Keep(source_.ordinal, first + i, std::move(loaded));
+  }
+  return arrow::Status::OK();
 }
 
 int64_t AnnIvfBatch::Decode(const PartitionVisit& visit, size_t num_queries,
@@ -135,7 +191,7 @@ int64_t AnnIvfBatch::Decode(const PartitionVisit& visit, size_t num_queries,
   const LoadedPartition& loaded = *visit.loaded;
   const bool graph = SearchesGraph(loaded, visit.live_rows);
   if (!graph) {
-    decoded->make_codes = num_queries >= kQueriesForCodes;
+    decoded->make_codes = static_cast<int64_t>(num_queries) >= source_.segment->queries_for_codes();
     source_.segment->Decode(visit.partition, loaded.stored, visit.addresses, dataset::kDeadRow,
                             decoded);
   }
@@ -255,6 +311,7 @@ arrow::Status AnnIvfBatch::VisitGroups(const PartitionVisit& visit, BatchWorker*
 
 arrow::Status AnnIvfBatch::ScanByPartition(const index::QueryBlock& queries,
                                            const ProbeList& probes, NeighborHeaps* heaps) {
+  ARROW_RETURN_NOT_OK(LoadNeighbours(probes));
   const auto items = static_cast<int64_t>(probes.partitions.size());
   return pool_->ParallelFor(items, cancel_, [&](int64_t item, int id) -> arrow::Status {
     counters_->partitions_started.fetch_add(1, std::memory_order_relaxed);

@@ -111,6 +111,15 @@ class AnnIvfBatch {
     return threads > 1 && num_partitions < 4 * threads;
   }
   arrow::Result<std::shared_ptr<const LoadedPartition>> Load(int64_t partition);
+  /// Reads neighbours among the probed partitions together, as far as they aren't kept yet and can
+  /// be kept.
+  arrow::Status LoadNeighbours(const ProbeList& probes);
+  arrow::Status LoadRun(int64_t first, int64_t count);
+  /// Maps the row ids to addresses of rows that may match.
+  arrow::Status Resolve(LoadedPartition* loaded) const;
+  /// Counts the live rows and the partition; forgets it and is true where it has rows and none may
+  /// match.
+  bool Skips(LoadedPartition* loaded) const;
   /// The steps of Load: row ids and addresses, then the rest, unless no row is left.
   arrow::Status ReadAddresses(int64_t partition, LoadedPartition* loaded) const;
   arrow::Status ReadRows(int64_t partition, LoadedPartition* loaded) const;

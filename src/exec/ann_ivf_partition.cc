@@ -44,7 +44,7 @@ arrow::Status AnnIvfPartition::Prepare(std::span<const double> vectors) {
 }
 
 arrow::Status AnnIvfPartition::Rank(
-    const index::QueryBlock& queries, int64_t depth,
+    const index::QueryBlock& queries, int64_t depth, bool any_order,
     std::vector<std::vector<index::RankedPartition>>* ranked) const {
   ranked->clear();
   ranked->resize(static_cast<size_t>(queries.num_queries));
@@ -53,7 +53,11 @@ arrow::Status AnnIvfPartition::Rank(
     const int64_t begin = item * kQueriesPerItem;
     const int64_t end = std::min(queries.num_queries, begin + kQueriesPerItem);
     std::vector<std::vector<index::RankedPartition>> part;
-    segment_->RankPartitions(queries, begin, end, depth, &part);
+    if (any_order) {
+      segment_->PickPartitions(queries, begin, end, depth, &part);
+    } else {
+      segment_->RankPartitions(queries, begin, end, depth, &part);
+    }
     std::move(part.begin(), part.end(), ranked->begin() + begin);
     return arrow::Status::OK();
   });
@@ -91,7 +95,8 @@ arrow::Status AnnIvfPartition::Start(std::span<const double> vectors, int64_t k,
     const int64_t cap = index::AdaptiveProbeCap(segment_->metric(), k);
     depth = std::min(limit_, std::max(cap, FirstRoundOf(limits, cap)));
   }
-  ARROW_RETURN_NOT_OK(Rank(queries_, depth, &ranked_));
+  ARROW_RETURN_NOT_OK(
+      Rank(queries_, depth, limits.any_order && limits.nprobes.has_value(), &ranked_));
   CountFirstRound(k, limits);
   visited_ = first_round_;
   return arrow::Status::OK();
@@ -122,7 +127,7 @@ arrow::Status AnnIvfPartition::RankDeeper(const std::vector<uint32_t>& queries) 
   if (wanted.empty()) return arrow::Status::OK();
   block.num_queries = static_cast<int64_t>(wanted.size());
   std::vector<std::vector<index::RankedPartition>> ranked;
-  ARROW_RETURN_NOT_OK(Rank(block, std::min(limit_, std::max<int64_t>(depth, 16)), &ranked));
+  ARROW_RETURN_NOT_OK(Rank(block, std::min(limit_, std::max<int64_t>(depth, 16)), false, &ranked));
   for (size_t i = 0; i < wanted.size(); ++i) ranked_[wanted[i]] = std::move(ranked[i]);
   return arrow::Status::OK();
 }

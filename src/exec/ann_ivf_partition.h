@@ -22,6 +22,8 @@ struct ProbeLimits {
   int64_t minimum = 1;             ///< of the first round
   std::optional<int64_t> maximum;  ///< in all
   std::optional<double> effort;    ///< moves the first round (index::EffortProbeCount)
+  /// With nprobes: only the nearest partition has to come first (IvfSegment::PickPartitions).
+  bool any_order = false;
 };
 
 /// A query visits a partition.
@@ -63,7 +65,7 @@ class AnnIvfPartition {
  private:
   /// Slice by slice: a segment may turn each query.
   arrow::Status Prepare(std::span<const double> vectors);
-  arrow::Status Rank(const index::QueryBlock& queries, int64_t depth,
+  arrow::Status Rank(const index::QueryBlock& queries, int64_t depth, bool any_order,
                      std::vector<std::vector<index::RankedPartition>>* ranked) const;
   int64_t FirstRoundOf(const ProbeLimits& limits, int64_t adaptive) const;
   void CountFirstRound(int64_t k, const ProbeLimits& limits);

@@ -15,6 +15,11 @@ std::shared_ptr<const LoadedPartition> PartitionCache::Find(size_t segment,
   return found == kept_.end() ? nullptr : found->second;
 }
 
+int64_t PartitionCache::room_bytes() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return capacity_bytes_ - used_bytes_;
+}
+
 void PartitionCache::Keep(size_t segment, int64_t partition,
                           std::shared_ptr<const LoadedPartition> loaded) {
   const int64_t bytes = loaded->size_bytes();

@@ -35,6 +35,8 @@ class PartitionCache {
   void Keep(size_t segment, int64_t partition, std::shared_ptr<const LoadedPartition> loaded);
 
   int64_t capacity_bytes() const { return capacity_bytes_; }
+  /// What still fits.
+  int64_t room_bytes() const;
 
  private:
   static uint64_t Key(size_t segment, int64_t partition) {

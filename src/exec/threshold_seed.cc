@@ -76,7 +76,13 @@ int64_t SeedThresholds(kernels::Metric metric, const QueryTile& tile, const RowR
   const int64_t rows = groups * kernels::kGroupRows;
   scratch->seed_scores.resize(static_cast<size_t>(tile.num_queries * rows));
   scratch->seed_slack.resize(static_cast<size_t>(rows));
-  for (int64_t i = 0; i < groups; ++i) {
+  const kernels::RowCodes codes = range.rows->codes();
+  const bool by_codes = codes.slack != nullptr;
+  if (by_codes) {
+    const float* slack = codes.slack + range.first_group * kernels::kGroupRows;
+    std::copy(slack, slack + rows, scratch->seed_slack.begin());
+  }
+  for (int64_t i = 0; i < groups && !by_codes; ++i) {
     GroupSlack(*range.rows, range.first_group + i, error,
                scratch->seed_slack.data() + i * kernels::kGroupRows);
   }
@@ -87,8 +93,13 @@ int64_t SeedThresholds(kernels::Metric metric, const QueryTile& tile, const RowR
                                 .num_groups = groups,
                                 .queries = tile.moved,
                                 .bounds = nullptr,
-                                .num_queries = tile.num_queries};
-  kernels::ScoreBlock(scan, scratch->seed_scores.data(), rows);
+                                .num_queries = tile.num_queries,
+                                .codes = codes};
+  if (by_codes) {
+    kernels::ScoreCodes(scan, scratch->seed_scores.data(), rows);
+  } else {
+    kernels::ScoreBlock(scan, scratch->seed_scores.data(), rows);
+  }
   const int64_t foreign = ForeignRows(range, groups);
   for (int64_t q = 0; q < tile.num_queries; ++q) {
     if (!heaps->filling(tile.query_ids[q]) || !(tile.norms2[q] < kNorm2Max)) continue;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "format/index_file/index_files.h"
 #include "index/ivf_segment.h"
@@ -30,6 +31,10 @@ class FilesSegment : public IvfSegment {
   }
   arrow::Status LoadCodes(int64_t partition, format::PartitionRows* stored) const final {
     return files_->ReadCodes(static_cast<uint64_t>(partition), stored);
+  }
+  arrow::Result<std::vector<format::PartitionRows>> LoadRun(int64_t first,
+                                                            int64_t count) const final {
+    return files_->ReadRun(static_cast<uint64_t>(first), static_cast<uint64_t>(count));
   }
 
   bool has_graph() const final { return files_->ivf().kind.has_graph; }

@@ -31,11 +31,18 @@ class IvfSegmentImpl final : public FilesSegment {
 
   kernels::Metric metric() const override { return metric_; }
   bool is_exact() const override { return quantizer_->is_exact(); }
+  int64_t queries_for_codes() const override { return quantizer_->queries_for_codes(); }
 
   QueryBlock PrepareQueries(std::span<const double> vectors) const override;
 
   void RankPartitions(const QueryBlock& queries, int64_t begin, int64_t end, int64_t limit,
-                      std::vector<std::vector<RankedPartition>>* out) const override;
+                      std::vector<std::vector<RankedPartition>>* out) const override {
+    Rank(queries, begin, end, {.limit = limit}, out);
+  }
+  void PickPartitions(const QueryBlock& queries, int64_t begin, int64_t end, int64_t limit,
+                      std::vector<std::vector<RankedPartition>>* out) const override {
+    Rank(queries, begin, end, {.limit = limit, .any_order = true}, out);
+  }
 
   void Decode(int64_t partition, const format::PartitionRows& stored,
               std::span<const uint64_t> addresses, uint64_t dead,
@@ -68,6 +75,9 @@ class IvfSegmentImpl final : public FilesSegment {
   }
 
  private:
+  void Rank(const QueryBlock& queries, int64_t begin, int64_t end, RankDepth depth,
+            std::vector<std::vector<RankedPartition>>* out) const;
+
   const kernels::Metric metric_;
   const PartitionRanker<T> ranker_;
   const std::unique_ptr<Quantizer<T>> quantizer_;
@@ -147,19 +157,18 @@ QueryBlock IvfSegmentImpl<T>::PrepareQueries(std::span<const double> vectors) co
 }
 
 template <typename T>
-void IvfSegmentImpl<T>::RankPartitions(const QueryBlock& queries, int64_t begin, int64_t end,
-                                       int64_t limit,
-                                       std::vector<std::vector<RankedPartition>>* out) const {
+void IvfSegmentImpl<T>::Rank(const QueryBlock& queries, int64_t begin, int64_t end, RankDepth depth,
+                             std::vector<std::vector<RankedPartition>>* out) const {
   // Unit vectors, and what PrepareQueries rounded, stay as they are.
   if (!is_exact() || metric_ == kernels::Metric::kCosine ||
       element_type() == format::ElementType::kFloat64) {
-    ranker_.Rank(queries, begin, end, limit, out);
+    ranker_.Rank(queries, begin, end, depth, out);
     return;
   }
   QueryBlock rounded{.num_queries = end - begin, .dim = queries.dim};
   rounded.values.assign(queries.ranked_query(begin), queries.ranked_query(end));
   RoundElements(element_type(), rounded.values.data(), static_cast<int64_t>(rounded.values.size()));
-  ranker_.Rank(rounded, 0, rounded.num_queries, limit, out);
+  ranker_.Rank(rounded, 0, rounded.num_queries, depth, out);
 }
 
 template <typename T>
@@ -222,6 +231,15 @@ arrow::Result<format::PartitionRows> IvfSegment::Load(int64_t partition) const {
   ARROW_ASSIGN_OR_RAISE(format::PartitionRows stored, LoadRowIds(partition));
   ARROW_RETURN_NOT_OK(LoadCodes(partition, &stored));
   return stored;
+}
+
+arrow::Result<std::vector<format::PartitionRows>> IvfSegment::LoadRun(int64_t first,
+                                                                      int64_t count) const {
+  std::vector<format::PartitionRows> run(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i) {
+    ARROW_ASSIGN_OR_RAISE(run[i], Load(first + i));
+  }
+  return run;
 }
 
 arrow::Result<format::PartitionGraph> IvfSegment::LoadGraph(int64_t partition) const {

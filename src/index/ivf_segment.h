@@ -47,7 +47,7 @@ struct RankedPartition {
 /// MoveQuery prepared. IVF_FLAT under cosine divides them by their norm first.
 struct DecodedPartition {
   /// Set by the caller before Decode: also make the rows' bytes (GroupedRows::MakeCodes), which
-  /// pays from about a dozen queries on.
+  /// pays from IvfSegment::queries_for_codes() on. PQ makes rows of bytes alone then, if it can.
   bool make_codes = false;
 
   kernels::GroupedRows rows;        ///< only the rows kept, in storage order
@@ -95,18 +95,31 @@ class IvfSegment {
   virtual void RankPartitions(const QueryBlock& queries, int64_t begin, int64_t end, int64_t limit,
                               std::vector<std::vector<RankedPartition>>* out) const = 0;
 
+  /// The same partitions, cheaper: the nearest one comes first (or one that the block kernel can't
+  /// tell from it), the others in any order, and distances mean nothing.
+  virtual void PickPartitions(const QueryBlock& queries, int64_t begin, int64_t end, int64_t limit,
+                              std::vector<std::vector<RankedPartition>>* out) const {
+    RankPartitions(queries, begin, end, limit, out);
+  }
+
   /// Reads one partition's row ids: `num_rows` and `row_ids` alone are set.
   virtual arrow::Result<format::PartitionRows> LoadRowIds(int64_t partition) const = 0;
   /// Reads the rest of a partition into `stored`, which LoadRowIds gave.
   virtual arrow::Status LoadCodes(int64_t partition, format::PartitionRows* stored) const = 0;
   /// Reads both.
   arrow::Result<format::PartitionRows> Load(int64_t partition) const;
+  /// Reads both of `count` partitions from `first` on, in as few reads as columns are stored.
+  virtual arrow::Result<std::vector<format::PartitionRows>> LoadRun(int64_t first,
+                                                                    int64_t count) const;
   /// Decodes the rows whose entry in `addresses` (parallel to the stored rows) isn't `dead`. Rows
   /// that can't match aren't kept either: flat vectors with an element that isn't finite, or zero
   /// under cosine; RQ codes with a factor that isn't finite.
   virtual void Decode(int64_t partition, const format::PartitionRows& stored,
                       std::span<const uint64_t> addresses, uint64_t dead,
                       DecodedPartition* out) const = 0;
+
+  /// Queries of one partition from which on its rows should be made bytes.
+  virtual int64_t queries_for_codes() const { return 12; }
 
   /// Writes query - centroid (l2, cosine) or the query (dot) as float into moved[dim], as the rows
   /// of the decoded partition are; returns its squared norm. `query` is QueryBlock::query(i), here

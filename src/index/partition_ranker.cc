@@ -31,7 +31,9 @@ struct PartitionRanker<T>::Scratch {
   std::vector<float> scores;   // [kTileQueries][stride]
   PickScratch pick;
   std::vector<uint32_t> candidates;
-  std::vector<uint64_t> keys;  // (ordered distance, partition)
+  float slack = 0;               // two scores closer than this may stand in either order
+  std::vector<float> of_picked;  // scores of the candidates
+  std::vector<uint64_t> keys;    // (ordered distance, partition)
 };
 
 template <typename T>
@@ -98,8 +100,31 @@ void PartitionRanker<T>::PickCandidates(const float* scores, double query_norm2,
   const double error = kernels::ErrorFactor(dim_) + 8 * std::numeric_limits<float>::epsilon();
   const double slack = 2 * error * (query_norm2 + max_norm2_) + (dot_ ? error : 0) +
                        kUnderflow * static_cast<double>(dim_ + 8);
-  PickSmallest(scores, num_partitions_, limit, static_cast<float>(slack), &scratch->pick,
+  scratch->slack = static_cast<float>(slack);
+  PickSmallest(scores, num_partitions_, limit, scratch->slack, &scratch->pick,
                &scratch->candidates);
+}
+
+template <typename T>
+bool PartitionRanker<T>::TakeByScores(const float* scores, int64_t limit, Scratch* scratch,
+                                      std::vector<RankedPartition>* out) {
+  const std::vector<uint32_t>& candidates = scratch->candidates;
+  scratch->of_picked.clear();
+  for (const uint32_t partition : candidates) scratch->of_picked.push_back(scores[partition]);
+  const auto count = static_cast<int64_t>(candidates.size());
+  float cut = 0;
+  if (!FindGap(scratch->of_picked.data(), count, limit, scratch->slack, &cut)) return false;
+  out->clear();
+  out->reserve(static_cast<size_t>(limit));
+  size_t nearest = 0;
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    const float score = scratch->of_picked[i];
+    if (score > cut) continue;
+    if (score < scores[candidates[nearest]] || out->empty()) nearest = i;
+    out->push_back({candidates[i], 0});
+    if (nearest == i) std::swap(out->front(), out->back());
+  }
+  return true;
 }
 
 template <typename T>
@@ -118,8 +143,9 @@ void PartitionRanker<T>::Order(const double* query, int64_t limit, Scratch* scra
 
 template <typename T>
 void PartitionRanker<T>::RankTile(const QueryBlock& queries, int64_t begin, int64_t count,
-                                  int64_t limit, Scratch* scratch,
+                                  RankDepth depth, Scratch* scratch,
                                   std::vector<RankedPartition>* out) const {
+  const int64_t limit = depth.limit;
   const int64_t stride = rows_.num_groups() * kernels::kGroupRows;
   if (limit < num_partitions_) {
     for (int64_t i = 0; i < count; ++i) {
@@ -141,15 +167,19 @@ void PartitionRanker<T>::RankTile(const QueryBlock& queries, int64_t begin, int6
     // Where all are wanted nothing was scored.
     const float* scores = limit < num_partitions_ ? scratch->scores.data() + i * stride : nullptr;
     PickCandidates(scores, scratch->norms2[i], limit, scratch);
+    const bool has_slack = static_cast<int64_t>(scratch->candidates.size()) < num_partitions_;
+    if (depth.any_order && has_slack && TakeByScores(scores, limit, scratch, out + i)) continue;
     Order(queries.ranked_query(begin + i), limit, scratch, out + i);
   }
 }
 
 template <typename T>
-void PartitionRanker<T>::Rank(const QueryBlock& queries, int64_t begin, int64_t end, int64_t limit,
+void PartitionRanker<T>::Rank(const QueryBlock& queries, int64_t begin, int64_t end,
+                              RankDepth depth,
                               std::vector<std::vector<RankedPartition>>* out) const {
   const int64_t count = end - begin;
-  limit = std::clamp<int64_t>(limit, 0, num_partitions_);
+  depth.limit = std::clamp<int64_t>(depth.limit, 0, num_partitions_);
+  const int64_t limit = depth.limit;
   out->resize(static_cast<size_t>(count));
   if (limit == 0) {
     for (auto& ranked : *out) ranked.clear();
@@ -164,7 +194,7 @@ void PartitionRanker<T>::Rank(const QueryBlock& queries, int64_t begin, int64_t 
     scratch.scores.resize(static_cast<size_t>(tile * stride));
   }
   for (int64_t first = 0; first < count; first += tile) {
-    RankTile(queries, begin + first, std::min(tile, count - first), limit, &scratch,
+    RankTile(queries, begin + first, std::min(tile, count - first), depth, &scratch,
              out->data() + first);
   }
 }

@@ -12,6 +12,12 @@
 
 namespace kinjo::index {
 
+/// How many partitions are asked for, and whether their order and distances matter.
+struct RankDepth {
+  int64_t limit = 0;
+  bool any_order = false;
+};
+
 /// T is float for float16 and float32 indexes, double for float64. Immutable and thread-safe.
 template <typename T>
 class PartitionRanker {
@@ -23,17 +29,20 @@ class PartitionRanker {
   bool is_finite(int64_t partition) const { return finite_[partition]; }
   int64_t num_partitions() const { return num_partitions_; }
 
-  /// IvfSegment::RankPartitions.
-  void Rank(const QueryBlock& queries, int64_t begin, int64_t end, int64_t limit,
+  /// IvfSegment::RankPartitions or, in any order, PickPartitions.
+  void Rank(const QueryBlock& queries, int64_t begin, int64_t end, RankDepth depth,
             std::vector<std::vector<RankedPartition>>* out) const;
 
  private:
   struct Scratch;
 
-  void RankTile(const QueryBlock& queries, int64_t begin, int64_t count, int64_t limit,
+  void RankTile(const QueryBlock& queries, int64_t begin, int64_t count, RankDepth depth,
                 Scratch* scratch, std::vector<RankedPartition>* out) const;
   void PickCandidates(const float* scores, double query_norm2, int64_t limit,
                       Scratch* scratch) const;
+  /// Takes the nearest of the candidates by their scores alone; false where those are too close.
+  static bool TakeByScores(const float* scores, int64_t limit, Scratch* scratch,
+                           std::vector<RankedPartition>* out);
   void Order(const double* query, int64_t limit, Scratch* scratch,
              std::vector<RankedPartition>* out) const;
   float Distance(const double* query, int64_t partition) const;

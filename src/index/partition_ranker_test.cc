@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <set>
 
 #include "kernels/simd_level.h"
 
@@ -67,6 +68,13 @@ void ExpectNearest(const std::vector<RankedPartition>& ranked, const double* que
   }
 }
 
+std::set<uint32_t> Partitions(const std::vector<RankedPartition>& ranked) {
+  std::set<uint32_t> partitions;
+  for (const RankedPartition& entry : ranked) partitions.insert(entry.partition);
+  EXPECT_EQ(partitions.size(), ranked.size());
+  return partitions;
+}
+
 template <typename T>
 void CheckSetting(const Setting& setting, Metric metric) {
   const std::vector<double> values =
@@ -79,10 +87,19 @@ void CheckSetting(const Setting& setting, Metric metric) {
   queries.values = Normals(70 * setting.dim, setting.offset, setting.scale, 2);
   for (const int64_t limit : {int64_t{1}, int64_t{7}, int64_t{100}, setting.num_partitions}) {
     std::vector<std::vector<RankedPartition>> ranked;
-    ranker.Rank(queries, 3, 70, limit, &ranked);
+    ranker.Rank(queries, 3, 70, {.limit = limit}, &ranked);
     ASSERT_EQ(ranked.size(), 67u);
     for (int64_t i = 0; i < 67; ++i) {
       ExpectNearest(ranked[i], queries.query(i + 3), centroids, setting.dim, metric, limit);
+    }
+    std::vector<std::vector<RankedPartition>> picked;
+    ranker.Rank(queries, 3, 70, {.limit = limit, .any_order = true}, &picked);
+    ASSERT_EQ(picked.size(), 67u);
+    for (int64_t i = 0; i < 67; ++i) {
+      EXPECT_EQ(Partitions(picked[i]), Partitions(ranked[i])) << limit;
+      EXPECT_LE(
+          DistanceTo(queries.query(i + 3), centroids, picked[i][0].partition, setting.dim, metric),
+          ranked[i][0].distance + 1e-3 * (1 + std::abs(ranked[i][0].distance)));
     }
   }
 }
@@ -109,10 +126,10 @@ TEST(PartitionRanker, TiesGoToTheLowerPartition) {
   const PartitionRanker<float> ranker(centroids, kDim, Metric::kL2);
   QueryBlock queries{.values = Normals(kDim, 0, 1, 2), .num_queries = 1, .dim = kDim};
   std::vector<std::vector<RankedPartition>> all;
-  ranker.Rank(queries, 0, 1, 800, &all);
+  ranker.Rank(queries, 0, 1, {.limit = 800}, &all);
   for (const int64_t limit : {1, 5, 19, 20, 21, 47}) {
     std::vector<std::vector<RankedPartition>> ranked;
-    ranker.Rank(queries, 0, 1, limit, &ranked);
+    ranker.Rank(queries, 0, 1, {.limit = limit}, &ranked);
     for (int64_t i = 0; i < limit; ++i) {
       EXPECT_EQ(ranked[0][i].partition, all[0][i].partition);
       EXPECT_EQ(ranked[0][i].partition / 40, static_cast<uint32_t>(i % 20));
@@ -126,11 +143,11 @@ TEST(PartitionRanker, AnswersTheSameBytesAtEveryLevel) {
   const PartitionRanker<float> ranker(centroids, 20, Metric::kL2);
   QueryBlock queries{.values = Normals(50 * 20, 3, 1, 2), .num_queries = 50, .dim = 20};
   std::vector<std::vector<RankedPartition>> expected;
-  ranker.Rank(queries, 0, 50, 33, &expected);
+  ranker.Rank(queries, 0, 50, {.limit = 33}, &expected);
   for (const std::string& level : kernels::AvailableSimdLevels()) {
     ASSERT_TRUE(kernels::ForceSimdLevel(level).ok());
     std::vector<std::vector<RankedPartition>> ranked;
-    ranker.Rank(queries, 0, 50, 33, &ranked);
+    ranker.Rank(queries, 0, 50, {.limit = 33}, &ranked);
     for (size_t i = 0; i < ranked.size(); ++i) {
       for (size_t j = 0; j < ranked[i].size(); ++j) {
         EXPECT_EQ(ranked[i][j].partition, expected[i][j].partition) << level;
@@ -148,7 +165,7 @@ TEST(PartitionRanker, RanksAnOddCentroidLast) {
   QueryBlock queries{.values = {0.1, 0}, .num_queries = 1, .dim = 2};
   for (const int64_t limit : {3, 4, 9}) {
     std::vector<std::vector<RankedPartition>> ranked;
-    ranker.Rank(queries, 0, 1, limit, &ranked);
+    ranker.Rank(queries, 0, 1, {.limit = limit}, &ranked);
     ASSERT_EQ(ranked[0].size(), static_cast<size_t>(std::min<int64_t>(limit, 4)));
     EXPECT_EQ(ranked[0][2].partition, 3u);
     if (limit > 3) {
@@ -157,7 +174,7 @@ TEST(PartitionRanker, RanksAnOddCentroidLast) {
     }
   }
   std::vector<std::vector<RankedPartition>> none(5);
-  ranker.Rank(queries, 0, 1, 0, &none);
+  ranker.Rank(queries, 0, 1, {.limit = 0}, &none);
   ASSERT_EQ(none.size(), 1u);
   EXPECT_TRUE(none[0].empty());
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -41,6 +42,7 @@ class PqQuantizer final : public Quantizer<T> {
         norm2 += static_cast<double>(*entries) * *entries;
       }
     }
+    MakeEntryBytes();
   }
 
   bool has_finite_codebook() const {
@@ -48,6 +50,10 @@ class PqQuantizer final : public Quantizer<T> {
   }
 
   bool is_exact() const override { return false; }
+  /// Entries become bytes once, so that the bytes of a row are made as fast as its floats.
+  int64_t queries_for_codes() const override {
+    return entry_bytes_.empty() ? Quantizer<T>::queries_for_codes() : 1;
+  }
   void Decode(const T* centroid, const format::PartitionRows&, std::span<const uint64_t> addresses,
               uint64_t dead, DecodedPartition* out) const override;
   double MoveQuery(const T* centroid, const double* query, const DecodedPartition&,
@@ -74,6 +80,9 @@ class PqQuantizer final : public Quantizer<T> {
     if (num_bits_ == 8) return sub_vector * 256 + byte;
     return sub_vector * 16 + (sub_vector % 2 == 0 ? byte & 15 : byte >> 4);
   }
+  void MakeEntryBytes();
+  template <int64_t kSubDim>
+  void DecodeBytes(DecodedPartition* out) const;
   template <int64_t kSubDim>
   void DecodeGroup(const uint8_t* codes, int64_t byte_stride, const int64_t* row_offsets,
                    float* group, double* norms2) const;
@@ -96,6 +105,12 @@ class PqQuantizer final : public Quantizer<T> {
   const std::vector<T> codebook_;       // [sub-vector][entry][sub_dim]
   std::vector<float> narrow_codebook_;  // the same in float; empty where T is float
   std::vector<double> entry_norms2_;    // [sub-vector][entry], of the floats
+
+  // The codebook as the scan over bytes wants it (kernels::RowCodes), under one scale; empty where
+  // the scan doesn't run on bytes or the codebook is too odd for them.
+  std::vector<uint8_t> entry_bytes_;  // [sub-vector][entry][sub_dim]
+  std::vector<float> entry_rests2_;   // [sub-vector][entry]: what the bytes leave, squared
+  float byte_scale_ = 0;
 };
 
 // Decodes kGroup rows; their codes begin at codes[row_offsets[i]]. Adds to norms2[kGroup]. kSubDim
@@ -129,10 +144,90 @@ void PqQuantizer<T>::DecodeGroup(const uint8_t* codes, int64_t byte_stride,
 }
 
 template <typename T>
+void PqQuantizer<T>::MakeEntryBytes() {
+  constexpr float kLargestMin = 0x1p-60f;
+  constexpr float kLargestMax = 0x1p40f;
+  // Wider sub-vectors come in whole steps of the scan, and two of 2 elements make one.
+  if (!kernels::ScansCodes(dim_) || (sub_dim_ != 2 && sub_dim_ % 4 != 0)) return;
+  const float* entries = filter_codebook();
+  const std::span<const float> elements(entries, codebook_.size());
+  float largest = 0;
+  for (const float element : elements) largest = std::max(largest, std::abs(element));
+  if (!(largest > kLargestMin && largest < kLargestMax)) return;
+  byte_scale_ = largest / 127;
+  entry_bytes_.resize(elements.size());
+  entry_rests2_.resize(entry_norms2_.size());
+  for (size_t entry = 0; entry < entry_rests2_.size(); ++entry) {
+    double rest2 = 0;
+    for (size_t j = entry * sub_dim_; j < (entry + 1) * sub_dim_; ++j) {
+      const double code = std::clamp(std::round(elements[j] / byte_scale_), -127.0f, 127.0f);
+      const double rest = elements[j] - code * byte_scale_;
+      rest2 += rest * rest;
+      entry_bytes_[j] = static_cast<uint8_t>(static_cast<int>(code) + 128);
+    }
+    entry_rests2_[entry] = static_cast<float>(rest2 * (1 + 0x1p-20));
+  }
+}
+
+// A step of the scan is four elements, and so a word, of each of 16 rows.
+template <typename T>
+template <int64_t kSubDim>
+void PqQuantizer<T>::DecodeBytes(DecodedPartition* out) const {
+  const int64_t num_rows = out->rows.num_rows();
+  const bool dot = metric_ == kernels::Metric::kDot;
+  const int64_t stride = byte_stride(out->num_stored);
+  const int64_t sub_vectors_per_byte = 8 / num_bits_;
+  const int64_t sub_dim = kSubDim == 0 ? sub_dim_ : kSubDim;
+  const int64_t steps = kernels::CodeSteps(dim_);
+  for (int64_t first = 0; first < num_rows; first += kGroup) {
+    uint8_t* group = out->rows.mutable_codes() + first * steps * 4;
+    const int64_t count = std::min(kGroup, num_rows - first);
+    if (dim_ % 4 != 0) std::memset(group + (steps - 1) * kGroup * 4, 128, kGroup * 4);
+    int64_t row_offsets[kGroup];
+    for (int64_t i = 0; i < kGroup; ++i) {
+      row_offsets[i] = out->storage_position[first + std::min(i, count - 1)] * row_stride();
+    }
+    double norms2[kGroup] = {};
+    double rests2[kGroup] = {};
+    for (int64_t m = 0; m < num_sub_vectors_; ++m) {
+      const uint8_t* plane = out->codes->data() + m / sub_vectors_per_byte * stride;
+      uint8_t* line = group + m * sub_dim / 4 * kGroup * 4 + m * sub_dim % 4;
+      for (int64_t i = 0; i < kGroup; ++i) {
+        const int64_t entry = EntryOf(plane[row_offsets[i]], m);
+        norms2[i] += entry_norms2_[entry];
+        rests2[i] += entry_rests2_[entry];
+        const uint8_t* bytes = entry_bytes_.data() + entry * sub_dim;
+        if constexpr (kSubDim == 2) {
+          std::memcpy(line + i * 4, bytes, 2);
+        } else {
+          for (int64_t word = 0; word < sub_dim / 4; ++word) {
+            std::memcpy(line + (word * kGroup + i) * 4, bytes + word * 4, 4);
+          }
+        }
+      }
+    }
+    out->rows.SetCodedRows(first, count, byte_scale_, norms2, rests2, dot);
+  }
+}
+
+template <typename T>
 void PqQuantizer<T>::Decode(const T*, const format::PartitionRows&,
                             std::span<const uint64_t> addresses, uint64_t dead,
                             DecodedPartition* out) const {
   KeepLiveRows(addresses, dead, out);
+  if (out->make_codes && !entry_bytes_.empty() && kernels::ScansCodes(dim_)) {
+    out->rows.ResetCoded(static_cast<int64_t>(out->addresses.size()), dim_);
+    switch (sub_dim_) {
+      case 2:
+        return DecodeBytes<2>(out);
+      case 4:
+        return DecodeBytes<4>(out);
+      case 8:
+        return DecodeBytes<8>(out);
+      default:
+        return DecodeBytes<0>(out);
+    }
+  }
   out->rows.Reset(static_cast<int64_t>(out->addresses.size()), dim_, out->make_codes);
   switch (sub_dim_) {
     case 2:

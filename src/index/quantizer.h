@@ -20,6 +20,8 @@ class Quantizer {
   virtual ~Quantizer() = default;
 
   virtual bool is_exact() const = 0;
+  /// Making a partition's bytes costs about as much as scanning its floats for ten queries.
+  virtual int64_t queries_for_codes() const { return 12; }
   /// Sets `coded` from `values`, where rows aren't compared with those.
   virtual void CodeQueries(QueryBlock* /*block*/) const {}
   /// Fills `addresses` and `storage_position` of `out` with the rows that Decode keeps; `codes` and

@@ -47,6 +47,40 @@ TEST(SmallestScores, HoldWhatSortingPicks) {
   }
 }
 
+TEST(SmallestScores, CutAboveHoldsEnoughAndNotMuchMore) {
+  std::mt19937 random(5);
+  std::normal_distribution<float> normal;
+  PickScratch scratch;
+  for (const int64_t count : {1, 40, 384, 1024}) {
+    std::vector<float> scores(static_cast<size_t>(count));
+    for (float& score : scores) score = normal(random);
+    for (const int64_t limit : {1, 10, 40, 384}) {
+      if (limit > count) continue;
+      const float cut = CutAbove(scores.data(), count, limit, &scratch);
+      const auto held =
+          std::count_if(scores.begin(), scores.end(), [cut](float score) { return score <= cut; });
+      EXPECT_GE(held, limit);
+      EXPECT_LE(held, limit + limit / 2 + 8);
+    }
+  }
+}
+
+TEST(SmallestScores, FindGapTellsTheSmallestApartOrSaysThatItCant) {
+  std::vector<float> scores = {7, 1, 5, 3, 9, 11, 2};
+  float cut = 0;
+  for (int64_t limit = 1; limit < 7; ++limit) {
+    ASSERT_TRUE(FindGap(scores.data(), 7, limit, 0.5f, &cut)) << limit;
+    EXPECT_EQ(std::count_if(scores.begin(), scores.end(), [cut](float s) { return s <= cut; }),
+              limit);
+  }
+  EXPECT_TRUE(FindGap(scores.data(), 7, 7, 0.5f, &cut));
+  EXPECT_FALSE(FindGap(scores.data(), 7, 1, 1.0f, &cut)) << "2 is no more than 1 above 1";
+  EXPECT_TRUE(FindGap(scores.data(), 7, 3, 1.0f, &cut));
+  scores = {4, 4, 4, 1};
+  EXPECT_TRUE(FindGap(scores.data(), 4, 1, 0.5f, &cut));
+  EXPECT_FALSE(FindGap(scores.data(), 4, 2, 0, &cut)) << "ties";
+}
+
 TEST(SmallestScores, KeepTiesAndInfinities) {
   std::mt19937 random(4);
   std::vector<float> scores(1000);

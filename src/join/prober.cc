@@ -41,6 +41,7 @@ Prober::Prober(const JoinPlan& plan, base::ThreadPool* pool, base::CancelToken c
 
 exec::ProbeLimits Prober::Limits() const {
   exec::ProbeLimits limits = plan_.probes;
+  limits.any_order = true;
   uint64_t rows = 0;
   for (const auto& segment : plan_.choice.index->segments) {
     for (int64_t p = 0; p < segment->num_partitions(); ++p) rows += segment->partition_rows(p);

@@ -11,12 +11,15 @@ namespace {
 
 constexpr int64_t kQueriesPerItem = 128;
 
-// What a thread reads at a time: larger pieces gain nothing, and their memory is touched cold.
-constexpr int64_t kChunkBytesMax = int64_t{16} << 20;
+// What a thread reads at a time: so little that it is scored out of the cache, from memory that the
+// pieces before it have warmed.
+constexpr int64_t kChunkBytesMax = int64_t{2} << 20;
 constexpr int64_t kChunkRowsMin = 512;
 
 // Candidates looked at to cut the addresses evenly.
 constexpr int64_t kSampleMax = 1 << 14;
+// Candidates of an interval, about, at most: they are sorted by one thread.
+constexpr int64_t kIntervalCandidates = 1 << 16;
 // Candidates scored together, so that a row which all queries want brings no long list.
 constexpr size_t kChunkCandidates = 1 << 16;
 // Heaps that are fetched ahead of their turn.
@@ -29,7 +32,7 @@ int64_t DimOf(const exec::QueryLists& lists) { return lists.dim(); }
 
 template <typename Rows, typename Queries>
 std::vector<uint64_t> CandidateRefiner<Rows, Queries>::CutAddresses(
-    const exec::NeighborHeaps& candidates, int64_t chunk_rows) const {
+    const exec::NeighborHeaps& candidates) const {
   int64_t total = 0;
   for (int64_t query = 0; query < candidates.num_queries(); ++query) {
     total += candidates.size(query);
@@ -46,8 +49,7 @@ std::vector<uint64_t> CandidateRefiner<Rows, Queries>::CutAddresses(
   std::sort(sample.begin(), sample.end());
   const int64_t for_threads =
       std::min<int64_t>(4 * pool_->size(), (total + kChunkRowsMin - 1) / kChunkRowsMin);
-  const int64_t intervals =
-      std::max<int64_t>({1, for_threads, (total + chunk_rows - 1) / chunk_rows});
+  const int64_t intervals = std::max<int64_t>({1, for_threads, total / kIntervalCandidates});
   std::vector<uint64_t> cuts;
   for (int64_t i = 1; i < intervals && !sample.empty(); ++i) {
     const uint64_t cut = sample[sample.size() * static_cast<size_t>(i) / intervals];
@@ -198,7 +200,7 @@ arrow::Status CandidateRefiner<Rows, Queries>::Refine(const Queries& queries,
   const int64_t row_bytes = DimOf(queries) * plan_.row_vectors * 3 * 8;
   const int64_t chunk_bytes = std::min(kChunkBytesMax, plan_.memory.take_bytes / pool_->size());
   const int64_t chunk_rows = std::max(kChunkRowsMin, chunk_bytes / row_bytes);
-  ARROW_RETURN_NOT_OK(Gather(CutAddresses(*candidates, chunk_rows), candidates));
+  ARROW_RETURN_NOT_OK(Gather(CutAddresses(*candidates), candidates));
   const auto intervals = static_cast<int64_t>(interval_begins_.size()) - 1;
   return pool_->ParallelFor(intervals, cancel_, [&](int64_t i, int id) {
     const auto interval =

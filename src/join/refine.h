@@ -51,8 +51,7 @@ class CandidateRefiner {
   };
 
   /// The first address of each interval after the first, rising.
-  std::vector<uint64_t> CutAddresses(const exec::NeighborHeaps& candidates,
-                                     int64_t chunk_rows) const;
+  std::vector<uint64_t> CutAddresses(const exec::NeighborHeaps& candidates) const;
   /// Moves the candidates from their heaps into candidates_, one interval after another.
   arrow::Status Gather(const std::vector<uint64_t>& cuts, exec::NeighborHeaps* candidates);
   /// Reads and scores one interval's candidates, whom it sorts by address.

@@ -78,6 +78,17 @@ arrow::Result<ResultBatches::TakenRows> ResultBatches::TakeRight(std::span<const
     return taken;
   }
   const PhaseTimer timer(&counters_->take_ns);
+  if (plan_.layout.right_columns.empty()) {
+    // Ids alone cost less than finding equal rows.
+    taken.positions.reserve(rows.size());
+    for (const Row& row : rows) {
+      taken.positions.push_back(static_cast<int64_t>(taken.addresses.size()));
+      if (row.rank > 0) taken.addresses.push_back(row.neighbor.address);
+    }
+    taken.row_ids.resize(taken.addresses.size());
+    ARROW_RETURN_NOT_OK(plan_.right->RowIds(taken.addresses, taken.row_ids));
+    return taken;
+  }
   for (const Row& row : rows) {
     if (row.rank > 0) taken.addresses.push_back(row.neighbor.address);
   }
@@ -94,7 +105,7 @@ arrow::Result<ResultBatches::TakenRows> ResultBatches::TakeRight(std::span<const
     taken.row_ids.resize(taken.addresses.size());
     ARROW_RETURN_NOT_OK(plan_.right->RowIds(taken.addresses, taken.row_ids));
   }
-  if (plan_.layout.right_columns.empty() || taken.addresses.empty()) return taken;
+  if (taken.addresses.empty()) return taken;
   ARROW_ASSIGN_OR_RAISE(taken.columns,
                         plan_.right->Take(plan_.layout.right_columns, taken.addresses));
   if (taken.columns->num_rows() != static_cast<int64_t>(taken.addresses.size())) {

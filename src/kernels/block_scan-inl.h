@@ -58,6 +58,7 @@ struct Panel {
   // Of queries packed as codes only (code_scan-inl.h).
   float scales[kPanelSlots];
   int32_t starts[kPanelSlots];
+  float slacks[kPanelSlots];  // the query's part of the error
 };
 
 // Appends the survivors among the vectors of one query's scores. A padding row (init = +inf) is

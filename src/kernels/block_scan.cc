@@ -108,6 +108,22 @@ float RowInitFrom(double start, double norm2, int64_t dim) {
   return RoundDown(start - factor * std::max(size, norm2));
 }
 
+// RowInitFrom, less the row's ErrorPart of code_scan-inl.h. All in double, so that the last term,
+// some 2^-20 of everything, covers also that it is rounded to float at the end.
+void CodedInits(const double* norms2, const double* rests2, int64_t count, int64_t dim, bool dot,
+                float* inits) {
+  constexpr double kHalfInverse = 0.5 * 160;
+  constexpr double kHalf = 0.5 / 160;
+  const double factor = FactorOf(dim);
+  const double of_norm2 = factor + 1.01 * kHalf + kHalfInverse * 0x1p-33 + 0x1p-20;
+  const double tiny = static_cast<double>(dim + 8) * 0x1p-112;
+  for (int64_t i = 0; i < count; ++i) {
+    const double start = dot ? 0 : norms2[i] / 2;
+    const double part = of_norm2 * norms2[i] + 1.05 * kHalfInverse * rests2[i] + tiny;
+    inits[i] = static_cast<float>(start - part - (start + part) * 0x1p-19);
+  }
+}
+
 float L2Bound(double distance, double query_norm2, int64_t dim) {
   return BoundOf((BeforeRounding(distance) - query_norm2) / 2, query_norm2, dim);
 }
@@ -132,6 +148,12 @@ int64_t ScanBlock(const BlockScan& scan, Hit* hits) {
   WithScratch(scan,
               [&](void* scratch, int64_t bytes) { count = scan_rows(scan, scratch, bytes, hits); });
   return count;
+}
+
+void ScoreCodes(const BlockScan& scan, float* scores, int64_t stride) {
+  WithScratch(scan, [&](void* scratch, int64_t bytes) {
+    Kernels().score_codes(scan, scratch, bytes, scores, stride);
+  });
 }
 
 void ScoreBlock(const BlockScan& scan, float* scores, int64_t stride) {

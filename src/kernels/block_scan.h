@@ -63,6 +63,11 @@ int64_t ScanBlock(const BlockScan& scan, Hit* hits);
 /// padding row, and -inf or NaN, which say nothing, for a row too large for float32.
 void ScoreBlock(const BlockScan& scan, float* scores, int64_t stride);
 
+/// ScoreBlock over scan.codes, each score with the query's part of the error of its code added:
+/// with RowCodes::slack it is an upper bound of the true score, but for E |q|^2. Requires codes
+/// that have a slack.
+void ScoreCodes(const BlockScan& scan, float* scores, int64_t stride);
+
 /// The bound for a query whose k-th distance so far is `distance` (+inf while fewer than k are
 /// held), for l2-like scores: ((distance - |q'|^2) / 2) + slack, rounded up. Every row whose
 /// canonical distance, rounded to float32, is <= `distance` survives, also where that is -inf.

@@ -416,6 +416,75 @@ TEST(ScoreBlock, ScoresLieWithinTheStatedError) {
   }));
 }
 
+// Rows as codes alone, under one scale, as a caller makes them who knows no floats.
+void CodeRows(const Case& data, GroupedRows* rows) {
+  float largest = 0;
+  for (const float element : data.rows) largest = std::max(largest, std::abs(element));
+  const float scale = largest / 127;
+  rows->ResetCoded(data.num_rows(), data.dim);
+  for (int64_t x = 0; x < data.num_rows(); ++x) {
+    double norm2 = 0;
+    double rest2 = 0;
+    for (int64_t j = 0; j < CodeSteps(data.dim) * 4; ++j) {
+      const float element = j < data.dim ? data.rows[x * data.dim + j] : 0.0f;
+      const int code = static_cast<int>(std::lround(element / scale));
+      const double rest = element - static_cast<double>(scale) * code;
+      norm2 += static_cast<double>(element) * element;
+      rest2 += rest * rest;
+      const int64_t group = x / kGroupRows * CodeSteps(data.dim) * kGroupRows * 4;
+      rows->mutable_codes()[group + j / 4 * kGroupRows * 4 + x % kGroupRows * 4 + j % 4] =
+          static_cast<uint8_t>(code + 128);
+    }
+    rows->SetCodedRows(x, 1, scale, &norm2, &rest2, data.dot);
+  }
+}
+
+TEST(ScoreCodes, IsAnUpperBoundAndRowsOfCodesAloneAreScanned) {
+  EXPECT_TRUE(AtEverySimdLevel([](const std::string& level) {
+    SCOPED_TRACE(level);
+    std::mt19937_64 random(12);
+    for (const bool dot : {false, true}) {
+      for (const int64_t dim : {1, 6, 50, 128, 700}) {
+        if (!ScansCodes(dim)) return;
+        Case data = MakeCase(random, 21, 85, dim, 0, 1, dot);
+        data.Prepare();
+        GroupedRows coded;
+        CodeRows(data, &coded);
+        BlockScan scan = data.Scan({});
+        scan.bounds = nullptr;
+        scan.codes = coded.codes();
+        const int64_t stride = scan.num_groups * kGroupRows;
+        std::vector<float> scores(scan.num_queries * stride);
+        ScoreCodes(scan, scores.data(), stride);
+        std::vector<float> bounds;
+        std::set<std::pair<uint32_t, uint32_t>> needed;
+        for (int64_t q = 0; q < scan.num_queries; ++q) {
+          for (int64_t x = 0; x < data.num_rows(); ++x) {
+            const float* row = data.rows.data() + x * dim;
+            const double norm2 = CanonicalDot(row, row, dim);
+            const double product = CanonicalDot(data.queries.data() + q * dim, row, dim);
+            const double exact = (dot ? 0 : norm2 / 2) - product;
+            const double upper = scores[q * stride + x] + scan.codes.slack[x];
+            EXPECT_LE(exact, upper + ErrorFactor(dim) * data.norms2[q]);
+            // Rows are about as long as the root of their width, and all have one scale.
+            EXPECT_GE(exact + 0.1 * (static_cast<double>(dim) + norm2 + data.norms2[q]), upper);
+          }
+          EXPECT_EQ(scores[q * stride + stride - 1], kInfinity) << "a padding row";
+          bounds.push_back(data.Bound(q, data.Distance(q, 40)));
+          for (uint32_t x = 0; x < data.num_rows(); ++x) {
+            if (data.Distance(q, x) <= data.Distance(q, 40)) needed.insert({q, x});
+          }
+        }
+        scan.bounds = bounds.data();
+        scan.init = coded.init();
+        const auto survivors = AsSet(Survivors(scan));
+        EXPECT_TRUE(
+            std::includes(survivors.begin(), survivors.end(), needed.begin(), needed.end()));
+      }
+    }
+  }));
+}
+
 TEST(Bounds, OddArguments) {
   EXPECT_EQ(L2Bound(kInfinity, 1, 8), kInfinity);
   EXPECT_EQ(DotBound(kInfinity, 1, 8), kInfinity);

@@ -112,6 +112,23 @@ TEST(CanonicalDistance, HitsAreTheSingleDistances) {
   }));
 }
 
+TEST(CanonicalDistance, OfAResidualIsThatOfTheDifference) {
+  EXPECT_TRUE(AtEverySimdLevel([](const std::string& level) {
+    SCOPED_TRACE(level);
+    std::mt19937_64 random(13);
+    for (int64_t dim = 0; dim <= 70; ++dim) {
+      const std::vector<double> query = Random<double>(random, dim, 1e3, 1);
+      const std::vector<float> centre = Random<float>(random, dim, 1e3, 1);
+      const std::vector<float> row = Random<float>(random, dim, 0, 1);
+      std::vector<double> residual = query;
+      for (int64_t j = 0; j < dim; ++j) residual[j] -= static_cast<double>(centre[j]);
+      EXPECT_EQ(Bits(CanonicalL2OfResidual(query.data(), centre.data(), row.data(), dim)),
+                Bits(Reference(residual.data(), row.data(), dim, Squared)))
+          << dim;
+    }
+  }));
+}
+
 TEST(HammingDistance, CountsDifferingBitsAtEveryLevelAndWidth) {
   EXPECT_TRUE(AtEverySimdLevel([](const std::string& level) {
     SCOPED_TRACE(level);

@@ -152,6 +152,7 @@ HWY_INLINE void PackCodedQuery(const float* query, int64_t dim, float bound, int
   const float slack = hn::GetLane(part);
   const float magnitude = bound < 0 ? -bound : bound;
   panel->bounds[at] = bound + slack + (magnitude + slack) * 0x1p-20f;
+  panel->slacks[at] = slack + slack * 0x1p-10f;
   panel->scales[at] = hn::GetLane(from_code);
   panel->starts[at] = -128 * hn::GetLane(hn::SumOfLanes(ints, sum));
 }
@@ -163,11 +164,11 @@ HWY_NOINLINE void PackCodedPanel(const BlockScan& scan, void* scratch, int capac
   panel->packed = packed;
   panel->count = 0;
   for (; *next < scan.num_queries && panel->count < capacity; ++*next) {
-    if (scan.bounds[*next] == -kInfinity) continue;
+    const float bound = scan.bounds == nullptr ? 0.0f : scan.bounds[*next];
+    if (bound == -kInfinity) continue;
     const int at = panel->count++;
     panel->ids[at] = static_cast<uint32_t>(*next);
-    PackCodedQuery(scan.queries + *next * scan.dim, scan.dim, scan.bounds[*next], at, packed,
-                   panel);
+    PackCodedQuery(scan.queries + *next * scan.dim, scan.dim, bound, at, packed, panel);
   }
   for (int at = panel->count; at % kQueries != 0; ++at) {
     int32_t* to = packed + (at / kQueries) * CodeSteps(scan.dim) * kQueries + at % kQueries;
@@ -218,6 +219,38 @@ struct CodeForm {
     }
   }
 };
+
+// Keeps every score, with the query's part of the error on top.
+struct KeepCodeScores {
+  const Panel* panel;
+  float* scores;
+  int64_t stride;
+  int64_t base_row;
+
+  template <int kQ, int kVectors>
+  HWY_INLINE void Finish(const FloatVec (&score)[kQ][kVectors], int first_query,
+                         int64_t first_row) {
+    const Floats d;
+    for (int q = 0; q < kQ && first_query + q < panel->count; ++q) {
+      const FloatVec slack = hn::Set(d, panel->slacks[first_query + q]);
+      float* to = scores + int64_t{panel->ids[first_query + q]} * stride + (first_row - base_row);
+      for (int v = 0; v < kVectors; ++v) {
+        hn::StoreU(hn::Add(score[q][v], slack), d, to + v * kFloatsPerVector);
+      }
+    }
+  }
+};
+
+void ScoreCodes(const BlockScan& scan, void* scratch, int64_t scratch_bytes, float* scores,
+                int64_t stride) {
+  const int capacity = PanelCapacity(CodeSteps(scan.dim), scratch_bytes);
+  Panel panel;
+  KeepCodeScores keep{&panel, scores, stride, scan.first_group * kGroupRows};
+  for (int64_t next = 0; next < scan.num_queries;) {
+    PackCodedPanel(scan, scratch, capacity, &next, &panel);
+    ScanPanel<CodeForm>(scan, panel, keep);
+  }
+}
 
 int64_t ScanCodes(const BlockScan& scan, void* scratch, int64_t scratch_bytes, Hit* hits) {
   const int capacity = PanelCapacity(CodeSteps(scan.dim), scratch_bytes);

@@ -22,6 +22,7 @@ double MoveQuery(const double* query, const double* centre, int64_t dim, float* 
 void GroupedRows::Reset(int64_t num_rows, int64_t dim, bool with_codes) {
   num_rows_ = num_rows;
   dim_ = dim;
+  has_floats_ = true;
   const int64_t slots = num_groups() * kGroupRows;
   rows_.resize(static_cast<size_t>(slots * dim));
   init_.resize(static_cast<size_t>(slots));
@@ -30,16 +31,49 @@ void GroupedRows::Reset(int64_t num_rows, int64_t dim, bool with_codes) {
     for (int64_t j = 0; j < dim; ++j) to[j * kGroupRows] = 0.0f;
     init_[slot] = std::numeric_limits<float>::infinity();
   }
-  has_codes_ = with_codes && dim <= kMaxCodedDim && Kernels().make_group_codes != nullptr;
+  has_codes_ = with_codes && ScansCodes(dim);
   if (!has_codes_) return;
   codes_.resize(static_cast<size_t>(slots * CodeSteps(dim) * 4));
   scales_.resize(static_cast<size_t>(slots));
   code_init_.resize(static_cast<size_t>(slots));
 }
 
+bool ScansCodes(int64_t dim) {
+  return dim <= kMaxCodedDim && Kernels().make_group_codes != nullptr;
+}
+
+void GroupedRows::ResetCoded(int64_t num_rows, int64_t dim) {
+  num_rows_ = num_rows;
+  dim_ = dim;
+  has_floats_ = false;
+  has_codes_ = true;
+  const int64_t slots = num_groups() * kGroupRows;
+  init_.resize(static_cast<size_t>(slots));
+  codes_.resize(static_cast<size_t>(slots * CodeSteps(dim) * 4));
+  scales_.resize(static_cast<size_t>(slots));
+  code_init_.resize(static_cast<size_t>(slots));
+  code_slack_.resize(static_cast<size_t>(slots));
+  for (int64_t slot = num_rows; slot < slots; ++slot) {
+    init_[slot] = code_init_[slot] = code_slack_[slot] = std::numeric_limits<float>::infinity();
+    scales_[slot] = 0;
+  }
+}
+
+void GroupedRows::SetCodedRows(int64_t first_slot, int64_t count, float scale, const double* norms2,
+                               const double* rests2, bool dot) {
+  float* inits = code_init_.data() + first_slot;
+  CodedInits(norms2, rests2, count, dim_, dot, inits);
+  for (int64_t i = 0; i < count; ++i) {
+    const double start = dot ? 0 : norms2[i] / 2;
+    init_[first_slot + i] = inits[i];
+    scales_[first_slot + i] = scale;
+    code_slack_[first_slot + i] = static_cast<float>(2.001 * (start - inits[i]));
+  }
+}
+
 void GroupedRows::MakeCodes(int64_t first_group, int64_t num_groups) {
   const auto make_group_codes = Kernels().make_group_codes;
-  if (!has_codes_ || make_group_codes == nullptr) return;
+  if (!has_codes_ || !has_floats_ || make_group_codes == nullptr) return;
   for (int64_t group = first_group; group < first_group + num_groups; ++group) {
     const int64_t slot = group * kGroupRows;
     make_group_codes(rows_.data() + slot * dim_, init_.data() + slot, dim_,

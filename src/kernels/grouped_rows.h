@@ -29,7 +29,18 @@ struct RowCodes {
   const uint8_t* codes = nullptr;  ///< [group][CodeSteps(dim)][kGroupRows][4]
   const float* scales = nullptr;   ///< [slot]
   const float* init = nullptr;     ///< [slot]; less the row's part of the error of its code
+  /// [slot]; what makes a score that is too low by the error of both sides at least as high as the
+  /// true one, but for the query's part. Null where the floats are there to score by.
+  const float* slack = nullptr;
 };
+
+/// The inits of rows that are known by their codes alone: start - q'.x' is a true score, with start
+/// norms2[i] / 2 or 0 (dot), and rests2[i] the squared norm of what the code leaves of x'. Squared
+/// norms may be up to 2^100.
+void CodedInits(const double* norms2, const double* rests2, int64_t count, int64_t dim, bool dot,
+                float* inits);
+/// True where the scan runs on bytes (at this SIMD level, for this width).
+bool ScansCodes(int64_t dim);
 
 /// Steps of four elements in a coded row.
 constexpr int64_t CodeSteps(int64_t dim) { return (dim + 3) / 4; }
@@ -41,6 +52,16 @@ class GroupedRows {
   /// never survive (init = +inf). A caller may give a row that must never survive the same init.
   /// `with_codes` makes room for MakeCodes.
   void Reset(int64_t num_rows, int64_t dim, bool with_codes = false);
+
+  /// Room for rows that are bytes only: the caller writes their codes into mutable_codes() and says
+  /// by SetCodedRows what they stand for. There are no floats then: rows(), SetRow and the like
+  /// must not be used. Requires ScansCodes(dim).
+  void ResetCoded(int64_t num_rows, int64_t dim);
+  uint8_t* mutable_codes() { return codes_.data(); }
+  /// Of slots [first_slot, first_slot + count), at most kGroupRows: a row is `scale` times its code
+  /// and a rest of squared norm rests2[i].
+  void SetCodedRows(int64_t first_slot, int64_t count, float scale, const double* norms2,
+                    const double* rests2, bool dot);
 
   /// Stores row `slot`: x[j] - centre[j] for all j (centre may be null = 0; it must be for dot).
   /// Different slots may be set from different threads. Elements of x must be finite; a difference
@@ -64,7 +85,9 @@ class GroupedRows {
 
   /// The codes, for BlockScan; null if there are none.
   RowCodes codes() const {
-    return has_codes_ ? RowCodes{codes_.data(), scales_.data(), code_init_.data()} : RowCodes{};
+    if (!has_codes_) return {};
+    return {codes_.data(), scales_.data(), code_init_.data(),
+            has_floats_ ? nullptr : code_slack_.data()};
   }
 
   /// Copies row `slot`, as stored (centred), into out[dim].
@@ -87,10 +110,12 @@ class GroupedRows {
   int64_t dim_ = 0;
   AlignedVector<float> rows_;
   AlignedVector<float> init_;
+  bool has_floats_ = true;
   bool has_codes_ = false;
   AlignedVector<uint8_t> codes_;
   AlignedVector<float> scales_;
   AlignedVector<float> code_init_;
+  AlignedVector<float> code_slack_;
 };
 
 }  // namespace kinjo::kernels

@@ -140,5 +140,35 @@ TEST(RowInit, ARowTooLargeForFloat32AlwaysSurvives) {
   EXPECT_TRUE(std::isfinite(RowInit(1e37, 8, false)));
 }
 
+TEST(MoveQuery, SubtractsInDoubleAndGivesTheNormOfTheFloats) {
+  EXPECT_TRUE(AtEverySimdLevel([](const std::string& level) {
+    SCOPED_TRACE(level);
+    std::mt19937_64 random(5);
+    std::normal_distribution<double> normal(0, 1);
+    for (int64_t dim = 1; dim <= 40; ++dim) {
+      std::vector<double> query(dim), wide(dim);
+      std::vector<float> centre(dim);
+      for (int64_t j = 0; j < dim; ++j) {
+        query[j] = 1e4 + normal(random);
+        centre[j] = static_cast<float>(1e4 + normal(random));
+        wide[j] = centre[j];
+      }
+      std::vector<float> moved(dim), as_they_are(dim);
+      const double norm2 = MoveQuery(query.data(), centre.data(), dim, moved.data());
+      double lanes[8] = {};
+      for (int64_t j = 0; j < dim; ++j) {
+        EXPECT_EQ(moved[j], static_cast<float>(query[j] - wide[j]));
+        lanes[j % 8] += static_cast<double>(moved[j]) * moved[j];
+      }
+      EXPECT_EQ(norm2, ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) +
+                           ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7])));
+      EXPECT_EQ(MoveQuery(query.data(), wide.data(), dim, as_they_are.data()), norm2);
+      EXPECT_EQ(as_they_are, moved);
+      MoveQuery(query.data(), static_cast<const float*>(nullptr), dim, as_they_are.data());
+      EXPECT_EQ(as_they_are[dim - 1], static_cast<float>(query[dim - 1]));
+    }
+  }));
+}
+
 }  // namespace
 }  // namespace kinjo::kernels

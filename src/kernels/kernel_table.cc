@@ -45,9 +45,11 @@ constexpr KernelTable kTable = {
     .score_block = &Score,
 #if KINJO_KERNELS_HAVE_CODES
     .scan_codes = &ScanCodes,
+    .score_codes = &ScoreCodes,
     .make_group_codes = &MakeGroupCodes,
 #else
     .scan_codes = nullptr,
+    .score_codes = nullptr,
     .make_group_codes = nullptr,
 #endif
     .find_nearest = &FindNearest,

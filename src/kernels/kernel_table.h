@@ -59,6 +59,9 @@ struct KernelTable {
                       int64_t stride);
   /// scan_block over scan.codes. Null where the level has no instruction that makes it faster.
   int64_t (*scan_codes)(const BlockScan& scan, void* scratch, int64_t scratch_bytes, Hit* hits);
+  /// score_block over scan.codes, plus the query's part of the error. Null where scan_codes is.
+  void (*score_codes)(const BlockScan& scan, void* scratch, int64_t scratch_bytes, float* scores,
+                      int64_t stride);
   /// Turns one group into codes[CodeSteps(dim)][16][4], scales[16] and code_init[16]. Null where
   /// scan_codes is.
   void (*make_group_codes)(const float* group, const float* init, int64_t dim, uint8_t* codes,

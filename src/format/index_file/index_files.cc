@@ -171,6 +171,7 @@ class IndexFilesImpl final : public IndexFiles {
 
   arrow::Result<PartitionRows> ReadRowIds(uint64_t partition) override;
   arrow::Status ReadCodes(uint64_t partition, PartitionRows* rows) override;
+  arrow::Result<std::vector<PartitionRows>> ReadRun(uint64_t first, uint64_t count) override;
   arrow::Result<PartitionGraph> ReadGraph(uint64_t partition) override {
     if (graphs_ == nullptr) return IndexFiles::ReadGraph(partition);
     return graphs_->Read(partition);
@@ -180,8 +181,13 @@ class IndexFilesImpl final : public IndexFiles {
   }
 
  private:
-  arrow::Result<std::shared_ptr<arrow::Buffer>> ReadBytes(const Field& field, uint64_t partition,
+  arrow::Result<std::shared_ptr<arrow::Buffer>> ReadBytes(const Field& field, RowRange range,
                                                           uint64_t row_bytes);
+  RowRange RowsOf(uint64_t partition) const {
+    return {ivf_.offsets[partition], ivf_.offsets[partition] + ivf_.lengths[partition]};
+  }
+  arrow::Status CheckPartition(uint64_t partition) const;
+  arrow::Status TurnCodes(PartitionRows* rows) const;
 
   const std::shared_ptr<LanceFile> auxiliary_;
   const IvfModel ivf_;
@@ -204,38 +210,73 @@ arrow::Result<std::shared_ptr<arrow::Buffer>> TurnPlanes(const arrow::Buffer& pl
   return rows;
 }
 
+arrow::Status IndexFilesImpl::CheckPartition(uint64_t partition) const {
+  if (partition < ivf_.num_partitions()) return arrow::Status::OK();
+  return base::Internal("Partition ", partition, " asked of an index with ", ivf_.num_partitions());
+}
+
 arrow::Result<PartitionRows> IndexFilesImpl::ReadRowIds(uint64_t partition) {
-  if (partition >= ivf_.num_partitions()) {
-    return base::Internal("Partition ", partition, " asked of an index with ",
-                          ivf_.num_partitions());
-  }
+  ARROW_RETURN_NOT_OK(CheckPartition(partition));
   PartitionRows rows;
   rows.num_rows = ivf_.lengths[partition];
-  ARROW_ASSIGN_OR_RAISE(rows.row_ids, ReadBytes(*row_ids_.field, partition, row_ids_.row_bytes));
+  ARROW_ASSIGN_OR_RAISE(rows.row_ids,
+                        ReadBytes(*row_ids_.field, RowsOf(partition), row_ids_.row_bytes));
   return rows;
 }
 
 arrow::Status IndexFilesImpl::ReadCodes(uint64_t partition, PartitionRows* rows) {
   for (const StoredColumn& column : codes_) {
     ARROW_ASSIGN_OR_RAISE(rows->*column.target,
-                          ReadBytes(*column.field, partition, column.row_bytes));
+                          ReadBytes(*column.field, RowsOf(partition), column.row_bytes));
     if (column.target == &PartitionRows::codes) {
       rows->code_bytes = static_cast<uint32_t>(column.row_bytes);
     }
   }
-  if (turns_codes_ && rows->num_rows > 0) {
-    ARROW_ASSIGN_OR_RAISE(rows->codes, TurnPlanes(*rows->codes, rows->num_rows, rows->code_bytes));
-  }
+  return TurnCodes(rows);
+}
+
+arrow::Status IndexFilesImpl::TurnCodes(PartitionRows* rows) const {
+  if (!turns_codes_ || rows->num_rows == 0) return arrow::Status::OK();
+  ARROW_ASSIGN_OR_RAISE(rows->codes, TurnPlanes(*rows->codes, rows->num_rows, rows->code_bytes));
   return arrow::Status::OK();
+}
+
+arrow::Result<std::vector<PartitionRows>> IndexFilesImpl::ReadRun(uint64_t first, uint64_t count) {
+  std::vector<PartitionRows> run(count);
+  if (count == 0) return run;
+  ARROW_RETURN_NOT_OK(CheckPartition(first + count - 1));
+  const RowRange all{RowsOf(first).begin, RowsOf(first + count - 1).end};
+  for (uint64_t i = 1; i < count; ++i) {
+    if (RowsOf(first + i).begin < RowsOf(first + i - 1).end) {
+      return base::Corrupt(auxiliary_->path(), 0, "The rows of partition ", first + i,
+                           " of the index lie before those of the one before it");
+    }
+  }
+  std::vector<StoredColumn> columns = {row_ids_};
+  columns.insert(columns.end(), codes_.begin(), codes_.end());
+  for (const StoredColumn& column : columns) {
+    ARROW_ASSIGN_OR_RAISE(const auto bytes, ReadBytes(*column.field, all, column.row_bytes));
+    for (uint64_t i = 0; i < count; ++i) {
+      const RowRange range = RowsOf(first + i);
+      run[i].*column.target = arrow::SliceBuffer(
+          bytes, static_cast<int64_t>((range.begin - all.begin) * column.row_bytes),
+          static_cast<int64_t>((range.end - range.begin) * column.row_bytes));
+      run[i].num_rows = range.end - range.begin;
+      if (column.target == &PartitionRows::codes) {
+        run[i].code_bytes = static_cast<uint32_t>(column.row_bytes);
+      }
+    }
+  }
+  for (PartitionRows& rows : run) ARROW_RETURN_NOT_OK(TurnCodes(&rows));
+  return run;
 }
 
 // The bytes of one fixed-width column over a partition's rows, one after another. A code column's
 // rows aren't rows (its bytes are transposed inside the partition), so it may only be read whole.
 arrow::Result<std::shared_ptr<arrow::Buffer>> IndexFilesImpl::ReadBytes(const Field& field,
-                                                                        uint64_t partition,
+                                                                        RowRange range,
                                                                         uint64_t row_bytes) {
-  const uint64_t num_rows = ivf_.lengths[partition];
-  const RowRange range{ivf_.offsets[partition], ivf_.offsets[partition] + num_rows};
+  const uint64_t num_rows = range.end - range.begin;
   if (num_rows == 0) return std::make_shared<arrow::Buffer>(nullptr, 0);
   ARROW_ASSIGN_OR_RAISE(const auto array,
                         auxiliary_->ReadRows(field, auxiliary_->own_columns(), {&range, 1}));
@@ -339,6 +380,15 @@ uint64_t PartitionRows::size_bytes() const {
     if (*buffer != nullptr) bytes += (*buffer)->size();
   }
   return static_cast<uint64_t>(bytes);
+}
+
+arrow::Result<std::vector<PartitionRows>> IndexFiles::ReadRun(uint64_t first, uint64_t count) {
+  std::vector<PartitionRows> run;
+  for (uint64_t i = 0; i < count; ++i) {
+    ARROW_ASSIGN_OR_RAISE(PartitionRows rows, ReadPartition(first + i));
+    run.push_back(std::move(rows));
+  }
+  return run;
 }
 
 arrow::Result<PartitionRows> IndexFiles::ReadPartition(uint64_t partition) {

@@ -131,6 +131,22 @@ TEST(IndexFiles, ReadsAPqIndex) {
   EXPECT_FALSE(index->ReadPartition(3).ok());
 }
 
+TEST(IndexFiles, ARunIsItsPartitions) {
+  const auto index = PqFiles().Assemble().ValueOrDie();
+  for (const auto& [first, count] : {std::pair{0, 3}, {0, 2}, {1, 1}, {1, 2}, {2, 0}}) {
+    const auto run = index->ReadRun(first, count).ValueOrDie();
+    ASSERT_EQ(run.size(), static_cast<size_t>(count));
+    for (int i = 0; i < count; ++i) {
+      const PartitionRows alone = index->ReadPartition(first + i).ValueOrDie();
+      EXPECT_EQ(run[i].num_rows, alone.num_rows);
+      EXPECT_EQ(run[i].code_bytes, alone.code_bytes);
+      EXPECT_TRUE(run[i].row_ids->Equals(*alone.row_ids));
+      EXPECT_TRUE(run[i].codes->Equals(*alone.codes));
+    }
+  }
+  EXPECT_FALSE(index->ReadRun(1, 3).ok());
+}
+
 TEST(IndexFiles, OffsetsMayBeLeftOut) {
   const Files files = FlatFiles();
   files.auxiliary->global_buffers()[1] = EncodeIvf({}, {2, 0, 3}, "");
