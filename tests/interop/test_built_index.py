@@ -264,8 +264,8 @@ def test_small_segments_are_merged_and_large_ones_stay(kinjo, neighbours, tmp_pa
         stats = lance.dataset(path).stats.index_stats("vec_idx")
         sizes.append(sorted(stats["num_indexed_rows_per_delta"]))
         check_all_rows_are_found(kinjo, neighbours, path)
-    assert [len(some) for some in sizes] == [2] * 6
-    assert sizes[-1] == [240, ROWS]
+    assert max(len(some) for some in sizes) <= 3  # one more each time they double
+    assert all(some[-1] == ROWS for some in sizes) and sum(sizes[-1]) == ROWS + 240
 
 
 def test_updated_rows_are_found_once(kinjo, neighbours, tmp_path):
