@@ -200,8 +200,10 @@ def test_finds_as_much_as_pylances_own(kind, metric, kinjo, tmp_path):
     queries = make_vectors(200, seed=2)
     own = recall(ours, queries, metric, vectors)
     other = recall(theirs, queries, metric, vectors)
-    # 2,000 neighbours: chance alone moves either side by a percent.
-    assert own >= other - 0.02
+    # 2,000 neighbours: chance alone moves either side by a percent, and one-bit codes by five, with
+    # the signs of their rotation (0.21 to 0.26 over five builds of pylance).
+    chance = 0.06 if kind.arguments.get("num_bits") == 1 else 0.02
+    assert own >= other - chance
 
 
 @pytest.mark.parametrize("stable", [False, True], ids=["addresses", "stable ids"])
