@@ -200,8 +200,10 @@ def test_finds_as_much_as_pylances_own(kind, metric, kinjo, tmp_path):
     queries = make_vectors(200, seed=2)
     own = recall(ours, queries, metric, vectors)
     other = recall(theirs, queries, metric, vectors)
-    # 2,000 neighbours: chance alone moves either side by a percent.
-    assert own >= other - 0.02
+    # 2,000 neighbours: chance alone moves either side by a percent, and one-bit codes by five, with
+    # the signs of their rotation (0.21 to 0.26 over five builds of pylance).
+    chance = 0.06 if kind.arguments.get("num_bits") == 1 else 0.02
+    assert own >= other - chance
 
 
 @pytest.mark.parametrize("stable", [False, True], ids=["addresses", "stable ids"])
@@ -264,8 +266,8 @@ def test_small_segments_are_merged_and_large_ones_stay(kinjo, neighbours, tmp_pa
         stats = lance.dataset(path).stats.index_stats("vec_idx")
         sizes.append(sorted(stats["num_indexed_rows_per_delta"]))
         check_all_rows_are_found(kinjo, neighbours, path)
-    assert [len(some) for some in sizes] == [2] * 6
-    assert sizes[-1] == [240, ROWS]
+    assert max(len(some) for some in sizes) <= 3  # one more each time they double
+    assert all(some[-1] == ROWS for some in sizes) and sum(sizes[-1]) == ROWS + 240
 
 
 def test_updated_rows_are_found_once(kinjo, neighbours, tmp_path):
