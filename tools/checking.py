@@ -8,7 +8,7 @@ from tools import building, layers, machine, names, node_package, sources, tidy
 from tools.terminal import Failure, run, step
 
 FORMATTER = "clang-format-19"
-LINTER = "clang-tidy-19"
+LINTER = "clang-tidy"
 
 
 def cpp_files():
@@ -55,8 +55,8 @@ def lint(files):
     building.configure("release")
 
     def one(path):
-        command = [LINTER, "--quiet", "--extra-arg=-Wno-unknown-warning-option",
-                   "-p", building.folder("release"), path]
+        command = [machine.VENV / "bin" / LINTER, "--quiet", "-p", building.folder("release"),
+                   "--extra-arg=-Wno-unknown-warning-option", path]
         done = subprocess.run(command, cwd=machine.ROOT, capture_output=True, text=True)
         if done.returncode < 0:
             raise Failure(f"{LINTER} died on {path} with signal {-done.returncode}")

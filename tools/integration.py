@@ -4,7 +4,7 @@ import json
 import subprocess
 import time
 
-from tools import building, checking, fuzzing, machine, spark_plugin, testing
+from tools import building, checking, fuzzing, machine, testing
 from tools.terminal import Failure, run, step
 
 FUZZ_INPUTS = 100_000
@@ -68,14 +68,7 @@ def demo():
     run([machine.PYTHON, "-m", "demo.demo"], cwd=machine.ROOT)
 
 
-def spark():
-    """One Spark line is tested, the others are compiled."""
-    machine.prepare("spark")
-    spark_plugin.test()
-    spark_plugin.compile_others()
-
-
-STEPS = (check, test, simd, demo, spark, asan, tsan, fuzz)
+STEPS = (check, test, simd, demo, asan, tsan, fuzz)
 
 
 def step_names():

@@ -6,7 +6,6 @@ from tools import building, machine
 from tools.terminal import run, step
 
 LINES = ("3.5", "4.0", "4.1", "4.2")  # the jar for 4.2 serves 4.3 too
-TESTED_LINE = "4.2"  # by ./dev test and CI; the other ones are compiled there
 
 
 def maven(goal, line):
@@ -18,13 +17,7 @@ def build():
     building.build("release", "kinjo_jni")
 
 
-def test(lines=(TESTED_LINE,)):
+def test(lines):
     build()
     for line in lines:
         maven("test", line)
-
-
-def compile_others():
-    for line in LINES:
-        if line != TESTED_LINE:
-            maven("test-compile", line)

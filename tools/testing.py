@@ -54,6 +54,8 @@ def pytest(*arguments, preset="release", marks=None):
     step(f"Python tests with build/{preset}/cli/kinjo")
     command = [str(machine.PYTHON), "-m", "pytest", "-q", *(arguments or ["tests"])]
     command.append(f"--ignore={python_package.TESTS}")
+    # Each worker begins with tests that lie together, so most fixtures are made once.
+    command += ["-n", str(machine.jobs()), "--dist", "worksteal"]
     if marks:
         command += ["-m", marks]
     variables = os.environ | sanitizer_environment(preset)

@@ -1,7 +1,9 @@
 #include "tabular/plain_types.h"
 
+#include "arrow/array/util.h"
 #include "arrow/compute/cast.h"
 #include "arrow/compute/initialize.h"
+#include "arrow/scalar.h"
 #include "gtest/gtest.h"
 #include "tabular/table_samples.h"
 

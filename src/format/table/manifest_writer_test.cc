@@ -103,7 +103,7 @@ TEST(ManifestWriterTest, FlagsFollowWhatIsThere) {
   SetFeatureFlags(&manifest);
   EXPECT_EQ(manifest.reader_feature_flags, kStableRowIdsFlag);
   EXPECT_EQ(manifest.writer_feature_flags, kNoTransactionFilesFlag);
-  manifest.config["a"] = "b";
+  manifest.config.emplace("a", "b");
   manifest.base_paths.emplace_back();
   manifest.fragments.emplace_back();
   manifest.fragments[0].deletion_file.emplace();
