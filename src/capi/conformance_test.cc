@@ -229,7 +229,9 @@ std::vector<std::string> PlanLines(const Outcome& outcome) {
   std::vector<std::string> lines;
   std::string line;
   while (std::getline(text, line)) {
-    if (line.find("LeftScan:") == std::string::npos) lines.push_back(line);
+    // How long each way would take is the machine's.
+    const bool estimate = line.starts_with("  · way");
+    if (line.find("LeftScan:") == std::string::npos && !estimate) lines.push_back(line);
   }
   return lines;
 }

@@ -373,6 +373,7 @@ TEST(ResultStream, RacesOfReadCancelAndClose) {
         EXPECT_EQ(next.ValueOrDie(), nullptr);
       }
     }
+    go = true;  // where an error ended the reads before their race
     for (std::thread& other : others) other.join();
     EXPECT_TRUE(stream->Close().ok());
     EXPECT_EQ(CodeOf(stream->Next().status()), ErrorCode::kState);

@@ -239,7 +239,7 @@ TEST_P(StreamOverScript, ReadsThatWaitBehindAnErrorFailWithState) {
 }
 
 TEST_P(StreamOverScript, AFetchThatThrowsIsTheReadersError) {
-  script->fetches.clear();
+  script = std::make_shared<Script>();  // not the one of the stream that goes now
   script->at_fetch = [](int64_t, const BatchSource::OnBatch&) -> bool {
     throw std::runtime_error("odd");
   };
