@@ -27,7 +27,7 @@ def flag_texts(name, value):
         return [flag] if value else []
     if isinstance(value, list):
         return [flag, ",".join(value)]
-    return [f"{flag}={value}"]
+    return [f"{flag}={value}" if value != "" else flag]
 
 
 def flags_of(case, folder):
@@ -84,7 +84,8 @@ def plan_lines(text, left, right):
     shown = text.replace(str(right), "{right}").replace(str(left), "{left}")
     shown = re.sub(r"\b[0-9.]+ ([KMGT]i)?B\b", "{size}", shown)
     shown = re.sub(r"\b[0-9]+ threads?\b", "{threads}", shown)
-    return [line for line in shown.splitlines() if "LeftScan:" not in line]
+    return [line for line in shown.splitlines()
+            if "LeftScan:" not in line and not line.startswith("  · way")]
 
 
 def as_flags(message):
