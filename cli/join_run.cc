@@ -84,7 +84,7 @@ std::string Remarks(const RunWords& words, const kinjo_join_report& report, cons
     // A zero vector has no direction; other metrics take it.
     const char* kinds = run.metric == "cosine" ? "NaN, infinite or zero" : "NaN or infinite";
     if (odd > 0) text += Count(odd) + " with a " + kinds + " vector";
-    text += ")";
+    text += ')';
   }
   if (report.duplicate_rows > 0) {
     text += "; " + CountedLeft(words, static_cast<uint64_t>(report.duplicate_rows)) +
@@ -180,7 +180,7 @@ const char* StateOf(const Result<void>& done) {
 int TellAnalysis(const char* command, const Join& join, const std::string& output) {
   Result<std::string> plan = join.Analyze();
   if (!plan.ok()) return Fail(command, plan.error());
-  if (plan->empty() || plan->back() != '\n') *plan += "\n";
+  if (plan->empty() || plan->back() != '\n') *plan += '\n';
   if (output != kStandardOutput) return Print(command, *plan);
   Tell(*plan);
   return kDone;
@@ -230,7 +230,7 @@ int TellPlan(const char* command, const Flags& flags, const JoinRequest& request
   if (!request.join) return request.exit_code;
   Result<std::string> plan = request.join->Explain(flags.verbose);
   if (!plan.ok()) return Fail(command, plan.error());
-  if (plan->empty() || plan->back() != '\n') *plan += "\n";
+  if (plan->empty() || plan->back() != '\n') *plan += '\n';
   return Print(command, *plan);
 }
 

@@ -176,7 +176,7 @@ std::optional<VectorColumn> VectorColumnOf(const ArrowSchema& column, const std:
   if (element.size() != 1 || elements.find(element[0]) == std::string_view::npos) {
     return std::nullopt;
   }
-  const int64_t width = is_fixed ? std::atoll(list->format + 3) : 0;
+  const int64_t width = is_fixed ? std::strtoll(list->format + 3, nullptr, 10) : 0;
   return VectorColumn{name, element[0], width, multivector};
 }
 

@@ -106,7 +106,7 @@ std::string MessageOf(const arrow::Status& status) {
     if (!detail->path().empty()) {
       text += " (" + detail->path();
       if (detail->offset().has_value()) text += ", byte " + std::to_string(*detail->offset());
-      text += ")";
+      text += ')';
     }
   }
   std::replace(text.begin(), text.end(), '\n', ' ');

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <fstream>
 #include <string>
 
@@ -14,7 +15,7 @@ std::atomic<int> watching{0};
 // "VmHWM:      1234 kB" in kilobytes of 1024 bytes.
 std::optional<int64_t> KilobytesIn(const std::string& line, const std::string& name) {
   if (!line.starts_with(name)) return std::nullopt;
-  return std::atoll(line.c_str() + name.size());
+  return std::strtoll(line.c_str() + name.size(), nullptr, 10);
 }
 
 // The peak becomes what is resident now. False where it isn't allowed.

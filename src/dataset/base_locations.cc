@@ -10,7 +10,7 @@ arrow::Result<BaseLocations> BaseLocations::Make(
   const bool is_local = root.file_system->type_name() == "local";
   for (const auto& [id, base] : bases) {
     const bool has_scheme = base.path.find("://") != std::string::npos;
-    const bool is_absolute_local = is_local && base.path.starts_with("/");
+    const bool is_absolute_local = is_local && base.path.starts_with('/');
     if (!has_scheme && !is_absolute_local) {
       return base::NotSupported("base path ", id, " of ", root.uri, " is '", base.path,
                                 "'; this build reads absolute local paths and addresses");

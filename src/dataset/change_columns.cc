@@ -178,7 +178,7 @@ class ColumnAddition {
     transaction.operation = std::move(operation);
     CommitOptions commit;
     commit.cancel = options_.cancel;
-    return Commit(root_, std::move(transaction), commit);
+    return Commit(root_, transaction, commit);
   }
 
   const io::Location& root_;

@@ -192,7 +192,7 @@ class Committer {
 
 }  // namespace
 
-arrow::Result<uint64_t> Commit(const io::Location& root, Transaction transaction,
+arrow::Result<uint64_t> Commit(const io::Location& root, const Transaction& transaction,
                                const CommitOptions& options) {
   Committer committer(root, transaction, options);
   ARROW_ASSIGN_OR_RAISE(const Outcome outcome, committer.Run());

@@ -37,7 +37,7 @@ struct CommitOptions {
 ///
 /// Of the transaction, a missing uuid is filled in. New fragments have the id 0 in it. A
 /// CreateIndex lists a replaced segment under removed_indices, with at least its uuid and name.
-arrow::Result<uint64_t> Commit(const io::Location& root, Transaction transaction,
+arrow::Result<uint64_t> Commit(const io::Location& root, const Transaction& transaction,
                                const CommitOptions& options = {});
 
 /// Makes a transaction from the newest version, or nothing where there is nothing to do.

@@ -31,6 +31,7 @@ uint64_t DeletedRows(const proto::DataFragmentMessage& fragment) {
 /// covers all rows of a new fragment or none.
 std::vector<bool> CoverOf(uint64_t fragment_id, const format::Manifest& manifest) {
   std::vector<bool> covers;
+  covers.reserve(manifest.indexes.size());
   for (const format::IndexEntry& index : manifest.indexes) {
     covers.push_back(index.fragments.has_value() &&
                      index.fragments->Contains(static_cast<uint32_t>(fragment_id)));
@@ -137,7 +138,7 @@ class Rewriter {
     transaction.operation = operation_;
     CommitOptions commit;
     commit.cancel = options_.cancel;
-    ARROW_ASSIGN_OR_RAISE(report_.version, Commit(root_, std::move(transaction), commit));
+    ARROW_ASSIGN_OR_RAISE(report_.version, Commit(root_, transaction, commit));
     operation_.groups.clear();  // the files are the dataset's now
     progress_->Finish();
     return report_;

@@ -114,7 +114,7 @@ arrow::Result<uint64_t> CommitOperation(const io::Location& root, uint64_t read_
   transaction.operation = std::move(operation);
   CommitOptions options;
   options.cancel = cancel;
-  return Commit(root, std::move(transaction), options);
+  return Commit(root, transaction, options);
 }
 
 }  // namespace

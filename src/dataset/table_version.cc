@@ -38,18 +38,17 @@ arrow::Result<std::optional<format::proto::TransactionMessage>> ReadTransaction(
     const io::Location& root, const TableVersion& version) {
   if (version.transaction.has_value()) return version.transaction;
   const std::string& name = version.messages.manifest.transaction_file;
-  const std::optional<format::proto::TransactionMessage> none;
-  if (name.empty() || name.find('/') != std::string::npos) return none;
+  if (name.empty() || name.find('/') != std::string::npos) return std::nullopt;
   const auto reader = io::OpenFile(io::Child(io::Child(root, "_transactions"), name));
   if (!reader.ok()) {
-    if (base::CodeOf(reader.status()) == base::ErrorCode::kNotFound) return none;
+    if (base::CodeOf(reader.status()) == base::ErrorCode::kNotFound) return std::nullopt;
     return reader.status();
   }
   ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<arrow::Buffer> bytes,
                         (*reader)->Read({0, (*reader)->size()}));
   format::proto::TransactionMessage transaction;
   if (!format::proto::ParseTransaction(static_cast<std::string_view>(*bytes), &transaction)) {
-    return none;
+    return std::nullopt;
   }
   return std::optional(std::move(transaction));
 }

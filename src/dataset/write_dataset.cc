@@ -150,7 +150,7 @@ class DatasetWrite {
       transaction.operation = proto::OverwriteOperation{.fragments = std::move(fragments),
                                                         .fields = format::Flatten(schema_.fields)};
     }
-    return Commit(root_, std::move(transaction), commit);
+    return Commit(root_, transaction, commit);
   }
 
   const io::Location root_;

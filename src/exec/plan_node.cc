@@ -23,7 +23,7 @@ std::string OneLine(const PlanNode& node, PlanText text) {
   if (text.metrics && !node.metrics.empty()) {
     line += node.fields.empty() ? ": metrics=[" : ", metrics=[";
     AppendEntries(node.metrics, &line);
-    line += "]";
+    line += ']';
   }
   return line + "\n";
 }

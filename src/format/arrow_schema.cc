@@ -91,7 +91,7 @@ std::string ParameterName(const arrow::DataType& type) {
   }
 }
 
-const TypePointer& StorageOf(const TypePointer& type) {
+TypePointer StorageOf(const TypePointer& type) {
   if (type->id() != Type::EXTENSION) return type;
   return static_cast<const arrow::ExtensionType&>(*type).storage_type();
 }

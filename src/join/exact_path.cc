@@ -34,7 +34,7 @@ void FillUngrouped(exec::ExactRows rows, const std::vector<uint64_t>& addresses,
   block->FillUngrouped(std::move(rows), addresses);
 }
 /// Lists have one way.
-void FillUngrouped(exec::ListRows, const std::vector<uint64_t>&, exec::ListBlock*) {}
+void FillUngrouped(const exec::ListRows&, const std::vector<uint64_t>&, exec::ListBlock*) {}
 
 const exec::ExactRows* VectorsOf(const exec::ExactRows& rows) { return &rows; }
 const exec::ExactRows* VectorsOf(const exec::ListRows& rows) { return &rows.vectors(); }

@@ -19,7 +19,7 @@ using arrow::fs::FileType;
 
 bool IsHidden(std::string_view segment) {
   if (segment.ends_with(".crc")) return true;
-  const bool marked = segment.starts_with("_") || segment.starts_with(".");
+  const bool marked = segment.starts_with('_') || segment.starts_with('.');
   return marked && segment.find('=') == std::string_view::npos;
 }
 

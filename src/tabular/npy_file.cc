@@ -120,7 +120,7 @@ arrow::Result<std::shared_ptr<arrow::DataType>> ElementType(const std::string& d
   for (const Element& element : elements) {
     if (element.descr == descr) return element.type;
   }
-  if (descr.starts_with(">")) {
+  if (descr.starts_with('>')) {
     return base::NotSupported(uri, " holds big-endian numbers (", descr,
                               "); save it with .astype('<", descr.substr(1), "')");
   }
