@@ -173,6 +173,12 @@ class Pair {
     };
     stream_ = ResultStream::Over(OneInt(), std::make_unique<ScriptedSource>(script_), kind);
   }
+  ~Pair() {
+    stream_.reset();
+    script_->Forget();
+  }
+  Pair(const Pair&) = delete;
+  Pair& operator=(const Pair&) = delete;
 
   void Step() {
     const uint32_t choice = (*random_)() % 100;

@@ -8,6 +8,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -49,6 +50,11 @@ struct Script {
   std::function<bool(int64_t close, const BatchSource::OnDone& done)> at_close, at_cancel;
   int64_t num_fetches = 0, num_closes = 0, num_cancels = 0;
 
+  /// Drops what was never answered: it holds the stream, whose source holds this script.
+  void Forget() {
+    const auto requests = std::make_tuple(std::exchange(fetches, {}), std::exchange(closes, {}),
+                                          std::exchange(cancels, {}), std::exchange(finishes, {}));
+  }
   /// Answers the oldest that waits; there must be one.
   void Answer(arrow::Result<Batch> result) {
     auto done = std::move(fetches.at(0));

@@ -34,6 +34,10 @@ using Outcome = Answered<arrow::Status>;
 class StreamOverScript : public testing::TestWithParam<Kind> {
  protected:
   void SetUp() override { Make(GetParam()); }
+  void TearDown() override {
+    stream.reset();
+    script->Forget();
+  }
 
   void Make(Kind kind) {
     stream = ResultStream::Over(OneInt(), std::make_unique<ScriptedSource>(script), kind);
@@ -239,7 +243,8 @@ TEST_P(StreamOverScript, ReadsThatWaitBehindAnErrorFailWithState) {
 }
 
 TEST_P(StreamOverScript, AFetchThatThrowsIsTheReadersError) {
-  script = std::make_shared<Script>();  // not the one of the stream that goes now
+  TearDown();
+  script = std::make_shared<Script>();
   script->at_fetch = [](int64_t, const BatchSource::OnBatch&) -> bool {
     throw std::runtime_error("odd");
   };
@@ -376,6 +381,7 @@ TEST_P(StreamOverScript, CancelStaysEvenIfTheSourceFailsIt) {
 
 TEST_P(StreamOverScript, HasMoreNeverSaysNoAfterCancelOrClose) {
   for (const bool close : {false, true}) {
+    TearDown();
     script = std::make_shared<Script>();
     Make(GetParam());
     Rows end;

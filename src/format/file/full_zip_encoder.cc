@@ -25,6 +25,7 @@ uint32_t BitsFor(uint16_t highest) { return static_cast<uint32_t>(std::bit_width
 uint32_t ControlBytes(uint32_t bits) { return bits == 0 ? 0 : bits <= 8 ? 1 : bits <= 16 ? 2 : 4; }
 
 void AppendUnsigned(uint64_t value, uint32_t width, std::vector<uint8_t>* out) {
+  if (width == 0) return;
   const size_t size = out->size();
   out->resize(size + width);
   std::memcpy(out->data() + size, &value, width);
