@@ -65,7 +65,6 @@ void PushSurvivors(std::span<const kernels::Hit> hits, const QueryTile& tile, co
     for (size_t i = 0; i < some.size(); ++i) {
       const size_t later = std::min(i + kPushesAhead, some.size() - 1);
       heaps->Prefetch(tile.query_ids[some[later].query]);
-      heaps->PrefetchRows(tile.query_ids[some[(i + later) / 2].query]);
       heaps->Push(tile.query_ids[some[i].query],
                   {scratch->distances[i], range.addresses[some[i].row]});
     }
