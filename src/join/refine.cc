@@ -158,7 +158,6 @@ void CandidateRefiner<Rows, Queries>::ScoreChunk(const Queries& queries, const R
   for (size_t i = 0; i < pairs.size(); ++i) {
     const size_t later = std::min(i + kPushesAhead, pairs.size() - 1);
     heaps->Prefetch(pairs[later].query);
-    heaps->PrefetchRows(pairs[(i + later) / 2].query);
     heaps->Push(pairs[i].query, {worker->distances[i], addresses[pairs[i].row]});
   }
   counters_->exact_comparisons.fetch_add(static_cast<int64_t>(pairs.size()),
