@@ -33,6 +33,16 @@ void FillRecall(const std::optional<kinjo::join::RecallReport>& recall, kinjo_jo
   filled->chosen_ef = recall->chosen.ef;
 }
 
+// Stores the join that `make` makes of the options.
+template <typename Make>
+arrow::Status MakeJoin(const kinjo_join_options* options, kinjo_join** join, const Make& make) {
+  ARROW_RETURN_NOT_OK(StartComputing());
+  ARROW_ASSIGN_OR_RAISE(const auto join_options, ToJoinOptions(options));
+  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<kinjo::join::KnnJoin> made, make(join_options));
+  *join = new kinjo_join{std::move(made)};
+  return arrow::Status::OK();
+}
+
 }  // namespace
 
 bool kinjo_join_options_check(const kinjo_join_options* options, kinjo_error** error) {
@@ -48,12 +58,9 @@ bool kinjo_join_make(kinjo_table* left, const char* right_uri, const kinjo_join_
     ARROW_RETURN_NOT_OK(RequireArgument(left, "left"));
     ARROW_RETURN_NOT_OK(RequireArgument(right_uri, "right_uri"));
     ARROW_RETURN_NOT_OK(RequireArgument(join, "join"));
-    ARROW_RETURN_NOT_OK(StartComputing());
-    ARROW_ASSIGN_OR_RAISE(const auto join_options, ToJoinOptions(options));
-    ARROW_ASSIGN_OR_RAISE(std::shared_ptr<kinjo::join::KnnJoin> made,
-                          kinjo::join::KnnJoin::Make(left->source, right_uri, join_options));
-    *join = new kinjo_join{std::move(made)};
-    return arrow::Status::OK();
+    return MakeJoin(options, join, [&](const kinjo::join::JoinOptions& join_options) {
+      return kinjo::join::KnnJoin::Make(left->source, right_uri, join_options);
+    });
   });
 }
 
@@ -64,12 +71,9 @@ bool kinjo_join_make_on_dataset(kinjo_table* left, const kinjo_dataset* right,
     ARROW_RETURN_NOT_OK(RequireArgument(left, "left"));
     ARROW_RETURN_NOT_OK(RequireArgument(right, "right"));
     ARROW_RETURN_NOT_OK(RequireArgument(join, "join"));
-    ARROW_RETURN_NOT_OK(StartComputing());
-    ARROW_ASSIGN_OR_RAISE(const auto join_options, ToJoinOptions(options));
-    ARROW_ASSIGN_OR_RAISE(std::shared_ptr<kinjo::join::KnnJoin> made,
-                          kinjo::join::KnnJoin::Make(left->source, right->dataset, join_options));
-    *join = new kinjo_join{std::move(made)};
-    return arrow::Status::OK();
+    return MakeJoin(options, join, [&](const kinjo::join::JoinOptions& join_options) {
+      return kinjo::join::KnnJoin::Make(left->source, right->dataset, join_options);
+    });
   });
 }
 
@@ -80,12 +84,9 @@ bool kinjo_join_make_on_table(kinjo_table* left, kinjo_table* right,
     ARROW_RETURN_NOT_OK(RequireArgument(left, "left"));
     ARROW_RETURN_NOT_OK(RequireArgument(right, "right"));
     ARROW_RETURN_NOT_OK(RequireArgument(join, "join"));
-    ARROW_RETURN_NOT_OK(StartComputing());
-    ARROW_ASSIGN_OR_RAISE(const auto join_options, ToJoinOptions(options));
-    ARROW_ASSIGN_OR_RAISE(std::shared_ptr<kinjo::join::KnnJoin> made,
-                          kinjo::join::KnnJoin::Make(left->source, right->source, join_options));
-    *join = new kinjo_join{std::move(made)};
-    return arrow::Status::OK();
+    return MakeJoin(options, join, [&](const kinjo::join::JoinOptions& join_options) {
+      return kinjo::join::KnnJoin::Make(left->source, right->source, join_options);
+    });
   });
 }
 
@@ -96,12 +97,9 @@ bool kinjo_search_make(const kinjo_dataset* dataset, kinjo_table* queries,
     ARROW_RETURN_NOT_OK(RequireArgument(dataset, "dataset"));
     ARROW_RETURN_NOT_OK(RequireArgument(queries, "queries"));
     ARROW_RETURN_NOT_OK(RequireArgument(search, "search"));
-    ARROW_RETURN_NOT_OK(StartComputing());
-    ARROW_ASSIGN_OR_RAISE(const auto join_options, ToJoinOptions(options));
-    ARROW_ASSIGN_OR_RAISE(std::shared_ptr<kinjo::join::KnnJoin> made,
-                          kinjo::join::MakeSearch(dataset->dataset, queries->source, join_options));
-    *search = new kinjo_join{std::move(made)};
-    return arrow::Status::OK();
+    return MakeJoin(options, search, [&](const kinjo::join::JoinOptions& join_options) {
+      return kinjo::join::MakeSearch(dataset->dataset, queries->source, join_options);
+    });
   });
 }
 

@@ -6,23 +6,13 @@
 #include <numeric>
 
 #include "index/elements.h"
+#include "index/row_prefetch.h"
 #include "kernels/byte_distance.h"
 #include "kernels/canonical_distance.h"
 
 namespace kinjo::index {
 
 namespace {
-
-constexpr size_t kScoredTogether = 4;
-
-/// Asks for the cache lines of rows that are measured soon.
-void PrefetchRows(const uint8_t* rows, int64_t row_bytes, std::span<const uint32_t> nodes) {
-  constexpr int64_t kLineBytes = 64;
-  for (const uint32_t node : nodes) {
-    const uint8_t* row = rows + int64_t{node} * row_bytes;
-    for (int64_t at = 0; at < row_bytes; at += kLineBytes) __builtin_prefetch(row + at);
-  }
-}
 
 int64_t BytesOf(kernels::NodeElement element) {
   switch (element) {

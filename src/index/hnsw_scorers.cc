@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "index/elements.h"
+#include "index/row_prefetch.h"
 #include "kernels/node_distance.h"
 
 namespace kinjo::index {
@@ -16,18 +17,6 @@ namespace {
 
 using kernels::Metric;
 using kernels::NodeElement;
-
-// Asks for the cache lines of rows that are scored soon.
-void PrefetchRows(const uint8_t* rows, int64_t row_bytes, std::span<const uint32_t> nodes) {
-  constexpr int64_t kLineBytes = 64;
-  for (const uint32_t node : nodes) {
-    const uint8_t* row = rows + int64_t{node} * row_bytes;
-    for (int64_t at = 0; at < row_bytes; at += kLineBytes) __builtin_prefetch(row + at);
-  }
-}
-
-// Rows scored at a time: the next ones come from memory meanwhile.
-constexpr size_t kScoredTogether = 4;
 
 /// Rows that are vectors, or bytes that stand for elements: distance = offset + scale * sum.
 class DenseScorer final : public NodeScorer {
