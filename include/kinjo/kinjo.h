@@ -81,6 +81,8 @@ KINJO_EXPORT void kinjo_error_free(kinjo_error* error);
 
 /* The lower-case name of a code, e.g. "not_found"; static. */
 KINJO_EXPORT const char* kinjo_error_code_name(kinjo_error_code code);
+/* The errno that says most of it, for who must return one: an ArrowArrayStream's callbacks. */
+KINJO_EXPORT int kinjo_error_code_errno(kinjo_error_code code);
 
 KINJO_EXPORT void kinjo_string_free(char* text);
 

@@ -1,5 +1,6 @@
 // Error objects. A failure to make one (no memory left) is answered with a ready-made error, so
 // that false never comes without a reason.
+#include <cerrno>
 #include <cstdlib>
 #include <mutex>
 
@@ -111,6 +112,22 @@ void kinjo_error_free(kinjo_error* error) {
 const char* kinjo_error_code_name(kinjo_error_code code) {
   const auto inner = static_cast<kinjo::base::ErrorCode>(static_cast<int>(code) - 1);
   return kinjo::base::ErrorCodeName(inner).data();
+}
+
+int kinjo_error_code_errno(kinjo_error_code code) {
+  switch (code) {
+    case KINJO_ERROR_INVALID:
+      return EINVAL;
+    case KINJO_ERROR_CAPACITY:
+      return ENOMEM;
+    case KINJO_ERROR_CANCELLED:
+    case KINJO_ERROR_STATE:
+      return ECANCELED;
+    case KINJO_ERROR_NOT_SUPPORTED:
+      return ENOSYS;
+    default:
+      return EIO;
+  }
 }
 
 void kinjo_string_free(char* text) { std::free(text); }

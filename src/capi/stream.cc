@@ -2,8 +2,6 @@
 // latter's callbacks are ours and not Arrow's bridge, so that they stand behind the catch-all too.
 #include "stream/result_stream.h"
 
-#include <cerrno>
-
 #include "arrow/c/bridge.h"
 #include "capi/wall.h"
 
@@ -31,28 +29,12 @@ struct Exported {
 
 Exported* Behind(ArrowArrayStream* stream) { return static_cast<Exported*>(stream->private_data); }
 
-int ErrnoOf(const kinjo_error* error) {
-  switch (kinjo_error_get_code(error)) {
-    case KINJO_ERROR_INVALID:
-      return EINVAL;
-    case KINJO_ERROR_CAPACITY:
-      return ENOMEM;
-    case KINJO_ERROR_CANCELLED:
-    case KINJO_ERROR_STATE:
-      return ECANCELED;
-    case KINJO_ERROR_NOT_SUPPORTED:
-      return ENOSYS;
-    default:
-      return EIO;
-  }
-}
-
 template <typename Body>
 int Call(ArrowArrayStream* stream, const Body& body) {
   Exported* exported = Behind(stream);
   kinjo_error_free(std::exchange(exported->last_error, nullptr));
   if (Wall(&exported->last_error, [&] { return body(exported->stream.get()); })) return 0;
-  return ErrnoOf(exported->last_error);
+  return kinjo_error_code_errno(kinjo_error_get_code(exported->last_error));
 }
 
 int GetSchema(ArrowArrayStream* self, ArrowSchema* out) {

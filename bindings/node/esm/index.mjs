@@ -4,6 +4,16 @@ import kinjo from '../dist/index.js';
 
 kinjo.internal.useArrow(arrow);
 
-export const { Dataset, KinjoError, Query, ResultHandle, Session, describeRuntime, join, open } =
-  kinjo;
+export const {
+  Dataset,
+  KinjoError,
+  Query,
+  ResultHandle,
+  Session,
+  createVectorIndex,
+  describeRuntime,
+  join,
+  open,
+  writeDataset,
+} = kinjo;
 export default kinjo;

@@ -83,6 +83,22 @@ void Loop::Drop() {
   if (--held_ == 0) napi_unref_threadsafe_function(env_, function_);
 }
 
+void Loop::Work(std::function<void()> job, std::shared_ptr<Watch> watch) {
+  if (watch == nullptr) {
+    workers_.Add(std::move(job));
+    return;
+  }
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    watches_.insert(watch);
+  }
+  changes_.Add([this, job = std::move(job), watch = std::move(watch)] {
+    job();
+    const std::lock_guard<std::mutex> lock(mutex_);
+    watches_.erase(watch);
+  });
+}
+
 void Loop::Add(std::shared_ptr<Running> running) {
   const std::lock_guard<std::mutex> lock(mutex_);
   running_.insert(std::move(running));
@@ -103,9 +119,11 @@ void Loop::End() {
     const std::lock_guard<std::mutex> lock(mutex_);
     ended_ = true;
     running.swap(running_);
+    for (const auto& watch : watches_) watch->Raise();
   }
   for (const auto& one : running) kinjo_stream_cancel_async(one->stream, nullptr, nullptr);
   workers_.Stop();
+  changes_.Stop();
   reaper_.Stop();
   running.clear();
   napi_release_threadsafe_function(function_, napi_tsfn_abort);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "kinjo/kinjo.h"
+#include "watch.h"
 
 namespace kinjo_node {
 
@@ -49,8 +50,7 @@ struct Running {
 
   kinjo_stream* stream = nullptr;
   std::shared_ptr<Schema> schema = std::make_shared<Schema>();
-  std::mutex mutex;           // guards the progress
-  kinjo_progress progress{};  // the last that was told; struct_size 0: none yet
+  Told told;
 
   Running() = default;
   Running(const Running&) = delete;
@@ -63,7 +63,7 @@ class Loop {
  public:
   using Task = std::function<void(Napi::Env)>;
 
-  /// Ends with the environment: running joins are cancelled then and waited for.
+  /// Ends with the environment: what runs is cancelled then and waited for.
   static std::shared_ptr<Loop> Make(Napi::Env env);
   static std::shared_ptr<Loop> Of(Napi::Env env);
 
@@ -72,8 +72,9 @@ class Loop {
   /// Keeps the loop alive until as many Drops. On the loop's thread.
   void Hold();
   void Drop();
-  /// Runs a job that may block. Any thread.
-  void Work(std::function<void()> job) { workers_.Add(std::move(job)); }
+  /// Runs a job that may block. One with a watch takes long, so that it has other threads and holds
+  /// up no short one; it is raised when the environment ends first. Any thread.
+  void Work(std::function<void()> job, std::shared_ptr<Watch> watch = nullptr);
 
   /// Keeps the stream until Free, or cancels it when the environment ends first.
   void Add(std::shared_ptr<Running> running);
@@ -81,7 +82,7 @@ class Loop {
   void Free(std::shared_ptr<Running> running);
 
  private:
-  Loop() : workers_(4), reaper_(1) {}
+  Loop() : workers_(4), changes_(4), reaper_(1) {}
   static void Run(napi_env env, napi_value, void*, void* data);
   void End();
 
@@ -89,9 +90,11 @@ class Loop {
   napi_threadsafe_function function_ = nullptr;
   size_t held_ = 0;  // of the loop's thread
   Workers workers_;
+  Workers changes_;
   Workers reaper_;
   std::mutex mutex_;  // guards the fields below
   bool ended_ = false;
+  std::set<std::shared_ptr<Watch>> watches_;
   std::set<std::shared_ptr<Running>> running_;
 };
 

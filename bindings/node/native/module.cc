@@ -1,5 +1,5 @@
-// The functions of the addon but those of streams: tables, datasets and joins as values that
-// JavaScript holds and frees by collecting them. Plain functions; the classes are TypeScript's.
+// The addon: its functions for tables and joins, and those of the other files. Plain functions; the
+// classes are TypeScript's.
 #include <napi.h>
 
 #include <memory>
@@ -7,10 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "changes.h"
+#include "datasets.h"
 #include "kinjo/kinjo.hpp"
-#include "loop.h"
 #include "options.h"
 #include "packed_batch.h"
+#include "promised.h"
 #include "streams.h"
 
 #ifdef KINJO_NODE_WITH_SCRIPT
@@ -21,100 +23,9 @@ namespace kinjo_node {
 
 namespace {
 
-template <typename T>
-using Shared = std::shared_ptr<T>;
-
-template <typename T>
-Napi::Value Wrap(Napi::Env env, Shared<T> value) {
-  return Napi::External<Shared<T>>::New(env, new Shared<T>(std::move(value)),
-                                        [](Napi::Env, Shared<T>* held) { delete held; });
-}
-
-template <typename T>
-Shared<T> Held(const Napi::Value& value) {
-  return *value.As<Napi::External<Shared<T>>>().Data();
-}
-
-// Runs a call of the C ABI that gives a handle or a text on a worker, and settles a promise by it.
-template <typename T, typename Call>
-Napi::Value Promised(Napi::Env env, Call call, std::function<Napi::Value(Napi::Env, T)> value) {
-  const Pending pending(env);
-  const Napi::Promise promise = pending.promise();
-  Loop::Of(env)->Work([pending, call = std::move(call), value = std::move(value)] {
-    kinjo_error* error = nullptr;
-    auto made = std::make_shared<T>();
-    if (!call(made.get(), &error)) {
-      pending.Reject(error);
-      return;
-    }
-    pending.Resolve([made, value](Napi::Env loop) { return value(loop, std::move(*made)); });
-  });
-  return promise;
-}
-
-template <typename Handle, typename Raw, void (*kFree)(Raw*), typename Call>
-Napi::Value PromisedHandle(Napi::Env env, Call call) {
-  return Promised<Shared<Handle>>(
-      env,
-      [call = std::move(call)](Shared<Handle>* made, kinjo_error** error) {
-        Raw* raw = nullptr;
-        if (!call(&raw, error)) return false;
-        made->reset(raw, kFree);
-        return true;
-      },
-      [](Napi::Env loop, Shared<Handle> made) { return Wrap<Handle>(loop, std::move(made)); });
-}
-
-template <typename Call>
-Napi::Value PromisedText(Napi::Env env, Call call) {
-  return Promised<std::string>(
-      env,
-      [call = std::move(call)](std::string* made, kinjo_error** error) {
-        char* text = nullptr;
-        if (!call(&text, error)) return false;
-        *made = text;
-        kinjo_string_free(text);
-        return true;
-      },
-      [](Napi::Env loop, const std::string& made) { return Napi::String::New(loop, made); });
-}
-
-int64_t OptionalInteger(const Napi::Value& value) {
-  return value.IsNumber() ? value.ToNumber().Int64Value() : KINJO_UNSET;
-}
-
-std::string OptionalText(const Napi::Value& value) {
-  return value.IsString() ? value.ToString().Utf8Value() : std::string();
-}
-
-const char* OrNull(const std::string& text) { return text.empty() ? nullptr : text.c_str(); }
-
-// (uri, version, tag)
-Napi::Value OpenDataset(const Napi::CallbackInfo& info) {
-  return PromisedHandle<kinjo_dataset, kinjo_dataset, kinjo_dataset_free>(
-      info.Env(), [uri = info[0].ToString().Utf8Value(), version = OptionalInteger(info[1]),
-                   tag = OptionalText(info[2])](kinjo_dataset** made, kinjo_error** error) {
-        kinjo_dataset_options options;
-        kinjo_dataset_options_init(&options, sizeof(options));
-        options.version = version;
-        options.tag = OrNull(tag);
-        return kinjo_dataset_open(uri.c_str(), &options, made, error);
-      });
-}
-
-// (dataset, name of an index or undefined) -> JSON
-Napi::Value DescribeDataset(const Napi::CallbackInfo& info) {
-  return PromisedText(
-      info.Env(), [dataset = Held<kinjo_dataset>(info[0]), index = OptionalText(info[1]),
-                   one = info[1].IsString()](char** text, kinjo_error** error) {
-        return one ? kinjo_dataset_describe_index(dataset.get(), index.c_str(), text, error)
-                   : kinjo_dataset_describe(dataset.get(), text, error);
-      });
-}
-
 // (uri, format, version)
 Napi::Value OpenTable(const Napi::CallbackInfo& info) {
-  return PromisedHandle<kinjo_table, kinjo_table, kinjo_table_free>(
+  return PromisedHandle<kinjo_table, kinjo_table_free>(
       info.Env(), [uri = info[0].ToString().Utf8Value(), format = OptionalText(info[1]),
                    version = OptionalInteger(info[2])](kinjo_table** made, kinjo_error** error) {
         kinjo_table_options options;
@@ -140,7 +51,7 @@ BytesOfArray BytesIn(const Napi::Value& value) {
 Napi::Value TableFromIpc(const Napi::CallbackInfo& info) {
   const BytesOfArray given = BytesIn(info[0]);
   auto copy = std::make_shared<std::vector<uint8_t>>(given.data, given.data + given.size);
-  return PromisedHandle<kinjo_table, kinjo_table, kinjo_table_free>(
+  return PromisedHandle<kinjo_table, kinjo_table_free>(
       info.Env(),
       [copy, name = info[1].ToString().Utf8Value()](kinjo_table** made, kinjo_error** error) {
         const uint8_t none = 0;
@@ -174,7 +85,7 @@ Napi::Value TableFromVectors(const Napi::CallbackInfo& info) {
     made = kinjo_table_from_vectors(data, element.c_str(), width < 1 ? 0 : values / width, width,
                                     &table, &error);
   }
-  if (made) return Wrap<kinjo_table>(info.Env(), Shared<kinjo_table>(table, kinjo_table_free));
+  if (made) return Wrap(info.Env(), std::shared_ptr<kinjo_table>(table, kinjo_table_free));
   const std::shared_ptr<kinjo_error> owned(error, kinjo_error_free);
   throw Napi::Error(info.Env(), ErrorValue(info.Env(), error));
 }
@@ -188,7 +99,7 @@ bool JoinOnDataset(const kinjo_dataset* right, kinjo_table* left, const kinjo_jo
 Napi::Value MakeJoin(const Napi::CallbackInfo& info) {
   const bool on_dataset = !info[1].IsString();
   const kinjo::JoinOptions options = ToJoinOptions(info[3].As<Napi::Object>());
-  return PromisedHandle<kinjo_join, kinjo_join, kinjo_join_free>(
+  return PromisedHandle<kinjo_join, kinjo_join_free>(
       info.Env(),
       [left = Held<kinjo_table>(info[0]), uri = OptionalText(info[1]),
        dataset = on_dataset ? Held<kinjo_dataset>(info[1]) : nullptr,
@@ -235,46 +146,26 @@ Napi::Value JoinSchema(const Napi::CallbackInfo& info) {
   throw Napi::Error(info.Env(), ErrorValue(info.Env(), error));
 }
 
-bool CheckTypes(kinjo_join* join, std::string* type, kinjo_error** error) {
+bool StartJoin(kinjo_join* join, bool complete, Running* running, std::string* refused,
+               kinjo_error** error) {
   Running::Schema schema;
   if (!kinjo_join_get_schema(join, &schema.raw, error)) return false;
-  CanPack(schema.raw, type);
-  return true;
+  if (!CanPack(schema.raw, refused)) return true;
+  kinjo_run_options options;
+  kinjo_run_options_init(&options, sizeof(options));
+  options.complete = complete;
+  options.progress = Told::Tell;
+  options.progress_context = &running->told;
+  return kinjo_join_run(join, &options, &running->stream, error);
 }
 
 // (join, complete) -> a stream
 Napi::Value RunJoin(const Napi::CallbackInfo& info) {
-  struct Made {
-    std::shared_ptr<Running> running = std::make_shared<Running>();
-    std::string refused_type;
-  };
-  return Promised<Made>(
-      info.Env(),
-      [join = Held<kinjo_join>(info[0]), complete = info[1].ToBoolean().Value()](
-          Made* made, kinjo_error** error) {
-        if (!CheckTypes(join.get(), &made->refused_type, error)) return false;
-        if (!made->refused_type.empty()) return true;
-        kinjo_run_options options;
-        kinjo_run_options_init(&options, sizeof(options));
-        options.complete = complete;
-        options.progress_context = made->running.get();
-        options.progress = [](void* context, const kinjo_progress* progress) {
-          auto* running = static_cast<Running*>(context);
-          const std::lock_guard<std::mutex> lock(running->mutex);
-          running->progress = *progress;
-        };
-        return kinjo_join_run(join.get(), &options, &made->running->stream, error);
-      },
-      [](Napi::Env env, const Made& made) -> Napi::Value {
-        if (!made.refused_type.empty()) {
-          Napi::Object error = Napi::Object::New(env);
-          error.Set("code", "not_supported");
-          error.Set("message", "a column has the Arrow type with the format '" + made.refused_type +
-                                   "', which JavaScript is not given");
-          throw Napi::Error(env, error);
-        }
-        return WrapStream(env, made.running);
-      });
+  return PromisedStream(info.Env(),
+                        [join = Held<kinjo_join>(info[0]), complete = info[1].ToBoolean().Value()](
+                            Running* running, std::string* refused, kinjo_error** error) {
+                          return StartJoin(join.get(), complete, running, refused, error);
+                        });
 }
 
 Napi::Value Runtime(const Napi::CallbackInfo& info) {
@@ -296,8 +187,6 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   const auto add = [&](const char* name, auto function) {
     exports.Set(name, Napi::Function::New(env, function, name));
   };
-  add("openDataset", OpenDataset);
-  add("describeDataset", DescribeDataset);
   add("openTable", OpenTable);
   add("tableFromIpc", TableFromIpc);
   add("tableFromVectors", TableFromVectors);
@@ -309,6 +198,8 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   add("runJoin", RunJoin);
   add("describeRuntime", Runtime);
   add("setArrowThreads", SetArrowThreads);
+  ExportDatasets(env, exports);
+  ExportChanges(env, exports);
   ExportStreams(env, exports);
 #ifdef KINJO_NODE_WITH_SCRIPT
   ExportScript(env, exports);

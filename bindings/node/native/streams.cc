@@ -5,14 +5,15 @@
 #include <utility>
 
 #include "packed_batch.h"
+#include "promised.h"
 
 namespace kinjo_node {
 
 namespace {
 
-// Bigger ones are packed by the workers, so that neither the loop nor who made the batch is held
-// up.
-constexpr size_t kPackedAtOnceBytes = 64 << 10;
+// Packing so much takes about as long as two hand-overs between threads. Bigger ones are packed by
+// the workers, so that neither the loop nor who made the batch is held up.
+constexpr size_t kPackedAtOnceBytes = 1 << 20;
 
 using Handle = std::shared_ptr<Running>;
 
@@ -133,16 +134,7 @@ Napi::Value Schema(const Napi::CallbackInfo& info) {
 
 // The last progress that was told, or null.
 Napi::Value Progress(const Napi::CallbackInfo& info) {
-  const Handle running = RunningOf(info);
-  const std::lock_guard<std::mutex> lock(running->mutex);
-  if (running->progress.struct_size == 0) return info.Env().Null();
-  Napi::Object value = Napi::Object::New(info.Env());
-  value.Set("doneRows", static_cast<double>(running->progress.done_rows));
-  value.Set("totalRows", static_cast<double>(running->progress.total_rows));
-  value.Set("elapsedSeconds", running->progress.elapsed_s);
-  value.Set("rowsPerSecond", running->progress.rows_per_s);
-  value.Set("remainingSeconds", running->progress.remaining_s);
-  return value;
+  return RunningOf(info)->told.ToValue(info.Env());
 }
 
 }  // namespace
@@ -159,6 +151,26 @@ Napi::Value WrapStream(Napi::Env env, const std::shared_ptr<Running>& running) {
     loop->Free(std::move(*handle));
     delete handle;
   });
+}
+
+Napi::Value PromisedStream(Napi::Env env, StartStream start) {
+  struct Made {
+    std::shared_ptr<Running> running = std::make_shared<Running>();
+    std::string refused;
+  };
+  return Promised<Made>(
+      env,
+      [start = std::move(start)](Made* made, kinjo_error** error) {
+        return start(made->running.get(), &made->refused, error);
+      },
+      [](Napi::Env loop, const Made& made) -> Napi::Value {
+        if (made.refused.empty()) return WrapStream(loop, made.running);
+        Napi::Object error = Napi::Object::New(loop);
+        error.Set("code", "not_supported");
+        error.Set("message", "a column has the Arrow type with the format '" + made.refused +
+                                 "', which JavaScript is not given");
+        throw Napi::Error(loop, error);
+      });
 }
 
 Napi::Value SchemaValue(Napi::Env env, const ArrowSchema& schema) {

@@ -61,7 +61,10 @@ export function toError(thrown: unknown): unknown {
 const OPTIONS =
   'left_on right_on minimum_nprobes maximum_nprobes refine_factor fast_search distance_range ' +
   'left_select right_select with_row_id with_query_index right_version right_tag search_effort ' +
-  'approx_mode exclude_self unordered_pairs memory_limit_bytes memory_limit max_rows';
+  'approx_mode exclude_self unordered_pairs memory_limit_bytes memory_limit max_rows ' +
+  'data_version vector_column max_rows_per_file max_bytes_per_file stable_row_ids ' +
+  'target_rows deleted_share_max num_partitions target_partition_size num_sub_vectors num_bits ' +
+  'ef_construction max_level sample_rate max_iterations num_indices_to_merge';
 const OPTION_NAMES = new RegExp(`(?<![\\w'"-])(${OPTIONS.split(' ').join('|')})\\b`, 'g');
 
 /** Messages name options as the C ABI does; here they are spelled as JavaScript has them. */
@@ -79,6 +82,11 @@ export function camelCase(name: string): string {
 /** @internal */
 export function invalid(message: string): KinjoError {
   return new KinjoError('invalid', message);
+}
+
+/** @internal What work rejects with that a signal stopped. */
+export function aborted(signal: AbortSignal): KinjoError {
+  return new KinjoError('cancelled', 'aborted by a signal', { cause: signal.reason });
 }
 
 /** @internal A promise of the addon's, with errors of ours. */

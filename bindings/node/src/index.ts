@@ -1,13 +1,27 @@
-// What the package gives: join and open, the classes behind them, and the types.
+// What the package gives: join, open, writeDataset and createVectorIndex, the classes behind them, and the types.
 import { useArrow } from './arrow_copy';
 import type { Left } from './left';
 import { native } from './native';
 import type { JoinOptions } from './options';
-import { Session, type Dataset, type Query } from './session';
+import type { CreateIndexOptions, WriteDatasetOptions } from './change_options';
+import type { Dataset, IndexReport } from './dataset';
+import type { Query } from './query';
+import { Session } from './session';
 
 export { KinjoError, type ErrorCode } from './errors';
 export type { Left, NumberArray, Queries, TablePath, Vectors } from './left';
-export type { Progress } from './native';
+export type {
+  CompactOptions,
+  CreateIndexOptions,
+  IndexOptions,
+  OptimizeOptions,
+  ScanOptions,
+  WriteDatasetOptions,
+  WriteOptions,
+} from './change_options';
+export type { ChangeOptions } from './changes';
+export { Dataset, type IndexDescription, type IndexReport } from './dataset';
+export type { Progress, WriteReport } from './native';
 export type { JoinOptions } from './options';
 export {
   ResultHandle,
@@ -17,7 +31,8 @@ export {
   type Report,
 } from './result_handle';
 export type { Row } from './rows';
-export { Dataset, Query, Session, type ExecuteOptions } from './session';
+export { Query, type ExecuteOptions } from './query';
+export { Session } from './session';
 
 const everybodys = new Session();
 
@@ -29,6 +44,26 @@ export function join(left: Left, right: string, options?: JoinOptions): Query {
 /** Opens a Lance dataset, the latest version unless one is named by its number or tag. */
 export function open(uri: string, options?: { version?: number | string }): Promise<Dataset> {
   return everybodys.open(uri, options);
+}
+
+/**
+ * Writes rows as a Lance dataset, in one commit: all of it is there afterwards, or nothing. Gives
+ * the dataset as it is then.
+ */
+export function writeDataset(
+  rows: Left,
+  uri: string,
+  options?: WriteDatasetOptions,
+): Promise<Dataset> {
+  return everybodys.writeDataset(rows, uri, options);
+}
+
+/** Builds a vector index over a dataset, which may be open, commits it, and tells what was built. */
+export function createVectorIndex(
+  dataset: string | Dataset,
+  options?: CreateIndexOptions,
+): Promise<IndexReport> {
+  return everybodys.createVectorIndex(dataset, options);
 }
 
 /** What this build and machine have: version, instruction sets, threads, memory. */

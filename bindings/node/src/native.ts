@@ -10,6 +10,7 @@ export type NativeTable = Opaque<'table'>;
 export type NativeDataset = Opaque<'dataset'>;
 export type NativeJoin = Opaque<'join'>;
 export type NativeStream = Opaque<'stream'>;
+export type NativeWatch = Opaque<'watch'>;
 
 /** A batch in one block: native/packed_batch.h has the layout. */
 export interface PackedBatch {
@@ -19,7 +20,7 @@ export interface PackedBatch {
 }
 
 export interface Progress {
-  /** Left rows that are done. */
+  /** Rows that are done: the left's, those written, or parts of the work on an index. */
   readonly doneRows: number;
   /** -1 while it isn't known. */
   readonly totalRows: number;
@@ -29,9 +30,49 @@ export interface Progress {
   readonly remainingSeconds: number;
 }
 
+/** What a change of a dataset did. */
+export interface WriteReport {
+  /** The dataset's now. */
+  readonly version: number;
+  readonly rows: number;
+  /** New ones. */
+  readonly fragments: number;
+  /** Those that were replaced. */
+  readonly oldFragments: number;
+  readonly bytes: number;
+}
+
+type Options = Record<string, unknown>;
+
 export interface Addon {
   openDataset(uri: string, version?: number, tag?: string): Promise<NativeDataset>;
   describeDataset(dataset: NativeDataset, index?: string): Promise<string>;
+  datasetVersion(dataset: NativeDataset): number;
+  countRows(watch: NativeWatch, dataset: NativeDataset, where?: string): Promise<number>;
+  scanDataset(
+    dataset: NativeDataset,
+    columns: string[] | undefined,
+    where: string | undefined,
+    limit: number | undefined,
+    withRowId: boolean,
+  ): Promise<NativeStream>;
+
+  makeWatch(): NativeWatch;
+  raiseWatch(watch: NativeWatch): void;
+  watchProgress(watch: NativeWatch): Progress | null;
+  writeDataset(
+    watch: NativeWatch,
+    uri: string,
+    rows: NativeTable,
+    options: Options,
+  ): Promise<WriteReport>;
+  deleteRows(watch: NativeWatch, uri: string, where: string): Promise<WriteReport>;
+  compactDataset(watch: NativeWatch, uri: string, options: Options): Promise<WriteReport>;
+  createIndex(watch: NativeWatch, uri: string, options: Options): Promise<string>;
+  optimizeIndex(watch: NativeWatch, uri: string, name: string, options: Options): Promise<string>;
+  dropIndex(uri: string, name: string): Promise<number>;
+  renameIndex(uri: string, name: string, newName: string): Promise<number>;
+
   openTable(uri: string, format?: string, version?: number): Promise<NativeTable>;
   tableFromIpc(bytes: Uint8Array, name: string): Promise<NativeTable>;
   tableFromVectors(
@@ -44,7 +85,7 @@ export interface Addon {
     left: NativeTable,
     right: string | NativeDataset,
     search: boolean,
-    options: Record<string, unknown>,
+    options: Options,
   ): Promise<NativeJoin>;
   explainJoin(join: NativeJoin, verbose: boolean): Promise<string>;
   analyzeJoin(join: NativeJoin): Promise<string>;

@@ -1,6 +1,15 @@
-// The options of a join by JavaScript's names and types, checked here as far as types go; values
-// and combinations are the engine's to judge.
-import { invalid } from './errors';
+// The options of a join by JavaScript's names and types.
+import {
+  bytes,
+  decimal,
+  eachOption,
+  flag,
+  integer,
+  range,
+  text,
+  texts,
+  type OptionTable,
+} from './option_checks';
 
 /** What a join may be asked; docs/semantics.md says what each means. */
 export interface JoinOptions {
@@ -47,68 +56,7 @@ export interface JoinOptions {
   recall?: number;
 }
 
-type Check = (name: string, value: unknown) => unknown;
-
-function shown(value: unknown): string {
-  return typeof value === 'string' ? `'${value}'` : String(value);
-}
-
-function mustBe(what: string, name: string, value: unknown): Error {
-  return invalid(`${name} must be ${what}, but is ${shown(value)}`);
-}
-
-const integer: Check = (name, value) => {
-  const number = typeof value === 'bigint' ? Number(value) : value;
-  if (typeof number !== 'number' || !Number.isSafeInteger(number)) {
-    throw mustBe('an integer', name, value);
-  }
-  return number;
-};
-
-const decimal: Check = (name, value) => {
-  if (typeof value !== 'number') throw mustBe('a number', name, value);
-  return value;
-};
-
-const text: Check = (name, value) => {
-  if (typeof value !== 'string') throw mustBe('a string', name, value);
-  return value;
-};
-
-const flag: Check = (name, value) => {
-  if (typeof value !== 'boolean') throw mustBe('true or false', name, value);
-  return value;
-};
-
-const texts: Check = (name, value) => {
-  const list = typeof value === 'string' ? [value] : value;
-  if (!Array.isArray(list) || !list.every((one) => typeof one === 'string')) {
-    throw mustBe('a list of strings', name, value);
-  }
-  return list;
-};
-
-const range: Check = (name, value) => {
-  const isBound = (bound: unknown) => bound == null || typeof bound === 'number';
-  if (!Array.isArray(value) || value.length !== 2 || !value.every(isBound)) {
-    throw mustBe('[lower, upper]', name, value);
-  }
-  const [lower, upper] = value;
-  return [lower ?? -Infinity, upper ?? Infinity];
-};
-
-const POWERS = ['', 'K', 'M', 'G', 'T'];
-
-const bytes: Check = (name, value) => {
-  if (typeof value !== 'string') return integer(name, value);
-  const found = /^\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?\s*$/i.exec(value);
-  if (found === null) throw mustBe('a number of bytes or a text such as 4GiB', name, value);
-  const [, number, power = '', binary] = found;
-  const unit = binary ? 1024 : 1000;
-  return Math.floor(Number(number) * unit ** POWERS.indexOf(power.toUpperCase()));
-};
-
-const OPTIONS: Record<keyof JoinOptions, readonly [native: string, check: Check]> = {
+const OPTIONS: OptionTable<JoinOptions> = {
   k: ['k', integer],
   on: ['on', text],
   leftOn: ['left_on', text],
@@ -151,18 +99,10 @@ const OPTIONS: Record<keyof JoinOptions, readonly [native: string, check: Check]
 /** The options by the C ABI's names; what is undefined isn't given. */
 export function toNativeOptions(options: JoinOptions): Record<string, unknown> {
   const given: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(options) as [keyof JoinOptions, unknown][]) {
-    if (!Object.hasOwn(OPTIONS, name)) throw invalid(`there is no option '${name}'`);
-    if (value === undefined) continue;
-    const [native, check] = OPTIONS[name];
-    const checked = check(name, value);
-    if (name === 'rightVersion' && typeof checked === 'string') {
-      given.right_tag = checked;
-    } else if (name === 'excludeSelf') {
-      if (checked !== false) given[native] = checked === true ? '' : checked;
-    } else {
-      given[native] = checked;
-    }
-  }
+  eachOption(options, OPTIONS, (native, value) => {
+    if (native === 'right_version' && typeof value === 'string') given.right_tag = value;
+    else if (native === 'exclude_self' && value === false) return;
+    else given[native] = native === 'exclude_self' && value === true ? '' : value;
+  });
   return given;
 }

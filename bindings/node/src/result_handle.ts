@@ -6,6 +6,7 @@ import { lib } from './arrow_copy';
 import { recordBatchOf, schemaOf, type ArrowField } from './arrow_types';
 import { camelCase, KinjoError, quiet, translated } from './errors';
 import type { Addon, NativeJoin, NativeStream, PackedBatch, Progress } from './native';
+import { telling } from './progress';
 import { RowMaker, type Row } from './rows';
 
 /** `pending`: work goes on while rows are read, one batch ahead. `complete`: all work is done. */
@@ -32,8 +33,6 @@ export interface Owner {
   check(): void;
   forget(handle: ResultHandle): void;
 }
-
-const PROGRESS_INTERVAL_MS = 100;
 
 type As<O> = O extends { as: 'arrow' } ? arrow.Table : Row[];
 
@@ -140,34 +139,8 @@ export class ResultHandle implements AsyncIterable<Row> {
       const { callback, progress = true } = options;
       const done = this.#native.streamFinish(this.#stream);
       if (callback === undefined) return done;
-      let told: Progress | undefined;
-      const tell = () => {
-        const now = this.#native.streamProgress(this.#stream);
-        if (now === null || now.elapsedSeconds === told?.elapsedSeconds) return;
-        told = now;
-        callback(now);
-      };
-      if (!progress) return done.then(tell);
-      return new Promise<void>((resolve, reject) => {
-        const settle = (outcome: () => void) => {
-          clearInterval(timer);
-          outcome();
-        };
-        const attempt = () => {
-          try {
-            tell();
-            return true;
-          } catch (thrown) {
-            settle(() => reject(thrown as Error));
-            return false;
-          }
-        };
-        const timer = setInterval(attempt, PROGRESS_INTERVAL_MS);
-        done.then(
-          () => settle(() => attempt() && resolve()),
-          (thrown: unknown) => settle(() => reject(thrown as Error)),
-        );
-      });
+      const read = () => this.#native.streamProgress(this.#stream);
+      return telling(done, read, callback, progress);
     });
   }
 

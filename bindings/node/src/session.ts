@@ -1,163 +1,18 @@
-// Queries, open datasets, and the session that they belong to.
-import type * as arrow from 'apache-arrow';
-import { schemaOf } from './arrow_types';
+// The session that queries, datasets and handles belong to.
+import type { CreateIndexOptions, WriteDatasetOptions } from './change_options';
+import type { Change, ChangeOwner } from './changes';
+import { Dataset, write, type IndexReport } from './dataset';
 import { KinjoError, quiet, toError, translated } from './errors';
-import { toQueries, toTable, type Left, type Queries } from './left';
-import { native, type NativeDataset, type NativeJoin, type NativeTable } from './native';
+import { toTable, type Left } from './left';
+import { native, type NativeTable } from './native';
 import { toNativeOptions, type JoinOptions } from './options';
-import { ResultHandle, withCamelCase, type HandleKind, type Owner } from './result_handle';
-
-export interface ExecuteOptions {
-  /** Cancels the work when aborted. */
-  signal?: AbortSignal;
-}
-
-function aborted(signal: AbortSignal): KinjoError {
-  return new KinjoError('cancelled', 'aborted by a signal', { cause: signal.reason });
-}
-
-/** A join or a search: nothing happens before it is executed or explained. May run many times. */
-export class Query {
-  readonly #session: Session;
-  readonly #makeTable: () => Promise<NativeTable>;
-  readonly #makeJoin: (table: NativeTable) => Promise<NativeJoin>;
-  #table: Promise<NativeTable> | undefined;
-
-  /** @internal */
-  constructor(
-    session: Session,
-    makeTable: () => Promise<NativeTable>,
-    makeJoin: (table: NativeTable) => Promise<NativeJoin>,
-  ) {
-    this.#session = session;
-    this.#makeTable = makeTable;
-    this.#makeJoin = makeJoin;
-  }
-
-  /** Resolves when all work is done; the handle's rows are then fetched on demand. */
-  execute(options: ExecuteOptions = {}): Promise<ResultHandle> {
-    return quiet(this.#execute('complete', options.signal));
-  }
-
-  /** Resolves once the work has begun: it goes on while rows are read, one batch ahead. */
-  executeAsync(options: ExecuteOptions = {}): Promise<ResultHandle> {
-    return quiet(this.#execute('pending', options.signal));
-  }
-
-  /** The plan: the path, the index and why, the memory. Reads no left row. */
-  explain(options: { verbose?: boolean } = {}): Promise<string> {
-    const explained = async () => {
-      const join = await this.#made();
-      return translated(native.explainJoin(join, options.verbose ?? false));
-    };
-    return quiet(explained());
-  }
-
-  /** The columns of the result. */
-  getSchema(): Promise<arrow.Schema> {
-    return quiet(this.#made().then((join) => schemaOf(native.joinSchema(join))));
-  }
-
-  async #made(): Promise<NativeJoin> {
-    this.#session.check();
-    const table = await (this.#table ??= this.#makeTable());
-    const join = await translated(this.#makeJoin(table));
-    this.#session.check();
-    return join;
-  }
-
-  async #execute(kind: HandleKind, signal: AbortSignal | undefined): Promise<ResultHandle> {
-    if (signal?.aborted) throw aborted(signal);
-    if (signal === undefined) return this.#start(kind, signal);
-    let stop: (() => void) | undefined;
-    const interrupted = new Promise<never>((_, reject) => {
-      stop = () => reject(aborted(signal));
-      signal.addEventListener('abort', stop, { once: true });
-    });
-    try {
-      return await Promise.race([this.#start(kind, signal), interrupted]);
-    } finally {
-      signal.removeEventListener('abort', stop as () => void);
-    }
-  }
-
-  async #start(kind: HandleKind, signal: AbortSignal | undefined): Promise<ResultHandle> {
-    const join = await this.#made();
-    const stream = await translated(native.runJoin(join, kind === 'complete'));
-    const handle = new ResultHandle(native, stream, join, kind, this.#session);
-    this.#session.remember(handle);
-    if (signal !== undefined) cancelOnAbort(handle, signal);
-    try {
-      this.#session.check();
-      if (kind === 'complete') await handle.finished();
-    } catch (thrown) {
-      await handle.close().catch(() => undefined);
-      throw signal?.aborted ? aborted(signal) : thrown;
-    }
-    return handle;
-  }
-}
-
-/** The signal doesn't keep the handle alive. */
-function cancelOnAbort(handle: ResultHandle, signal: AbortSignal): void {
-  const weak = new WeakRef(handle);
-  const cancel = () => void weak.deref()?.cancel();
-  if (signal.aborted) cancel();
-  else signal.addEventListener('abort', cancel, { once: true });
-}
-
-/** A version of a Lance dataset, as a snapshot; what a query opens of its indexes stays open. */
-export class Dataset {
-  readonly uri: string;
-  readonly #session: Session;
-  readonly #dataset: NativeDataset;
-
-  /** @internal */
-  constructor(session: Session, uri: string, dataset: NativeDataset) {
-    this.#session = session;
-    this.uri = uri;
-    this.#dataset = dataset;
-  }
-
-  /** The nearest rows to one vector, to several, or to those of a table. */
-  search(queries: Queries, options: JoinOptions = {}): Query {
-    return this.#query(() => toQueries(queries), true, options);
-  }
-
-  /** Joins a left table with this dataset as the right side. */
-  join(left: Left, options: JoinOptions = {}): Query {
-    return this.#query(() => toTable(left), false, options);
-  }
-
-  #query(makeTable: () => Promise<NativeTable>, search: boolean, options: JoinOptions): Query {
-    return new Query(this.#session, makeTable, async (table) =>
-      native.makeJoin(table, this.#dataset, search, toNativeOptions(options)),
-    );
-  }
-
-  /** Versions, tags, columns, fragments, indexes. */
-  describe(): Promise<Record<string, unknown>> {
-    return this.#described();
-  }
-
-  /** One index with what its files tell. */
-  describeIndex(name: string): Promise<Record<string, unknown>> {
-    return this.#described(name);
-  }
-
-  #described(index?: string): Promise<Record<string, unknown>> {
-    const described = async () => {
-      this.#session.check();
-      const text = await translated(native.describeDataset(this.#dataset, index));
-      return withCamelCase(JSON.parse(text)) as Record<string, unknown>;
-    };
-    return quiet(described());
-  }
-}
+import { Query } from './query';
+import type { Owner, ResultHandle } from './result_handle';
 
 /** What is made by a session ends with it. */
-export class Session implements Owner {
+export class Session implements Owner, ChangeOwner {
   #closed = false;
+  readonly #changes = new Set<Change>();
   readonly #handles = new Set<WeakRef<ResultHandle>>();
   readonly #places = new WeakMap<ResultHandle, WeakRef<ResultHandle>>();
   readonly #collected = new FinalizationRegistry<WeakRef<ResultHandle>>((place) =>
@@ -183,12 +38,40 @@ export class Session implements Owner {
     return quiet(opened());
   }
 
-  /** Closes the handles that are open. From now on every method rejects with `state`. */
+  /**
+   * Writes rows as a Lance dataset, in one commit: all of it is there afterwards, or nothing. Gives
+   * the dataset as it is then.
+   */
+  writeDataset(rows: Left, uri: string, options: WriteDatasetOptions = {}): Promise<Dataset> {
+    const written = async () => {
+      const { version } = await write(this, rows, uri, options);
+      return this.open(uri, { version });
+    };
+    return quiet(written());
+  }
+
+  /** Builds a vector index over a dataset, which may be open, and commits it. */
+  createVectorIndex(
+    dataset: string | Dataset,
+    options: CreateIndexOptions = {},
+  ): Promise<IndexReport> {
+    if (dataset instanceof Dataset) return dataset.createVectorIndex(options);
+    return quiet(this.open(dataset).then((opened) => opened.createVectorIndex(options)));
+  }
+
+  /**
+   * Closes the handles that are open, and stops changes that are under way, which then reject. From
+   * now on every method rejects with `state`.
+   */
   close(): Promise<void> {
     const closing = async () => {
       this.#closed = true;
       const open = [...this.#handles].flatMap((place) => place.deref() ?? []);
-      const outcomes = await Promise.allSettled(open.map((handle) => handle.close()));
+      for (const change of this.#changes) change.stop();
+      const outcomes = await Promise.allSettled([
+        ...open.map((handle) => handle.close()),
+        ...[...this.#changes].map((change) => change.over),
+      ]);
       for (const outcome of outcomes) {
         if (outcome.status === 'rejected') throw toError(outcome.reason);
       }
@@ -203,6 +86,16 @@ export class Session implements Owner {
   /** @internal */
   check(): void {
     if (this.#closed) throw new KinjoError('state', 'the session was closed');
+  }
+
+  /** @internal */
+  begin(change: Change): void {
+    this.#changes.add(change);
+  }
+
+  /** @internal */
+  end(change: Change): void {
+    this.#changes.delete(change);
   }
 
   /** @internal */

@@ -1,6 +1,15 @@
 // What the types promise, for `tsc --noEmit`: never run.
 import type { Table } from 'apache-arrow';
-import { join, open, type ResultHandle, type Row } from '../src/index';
+import {
+  createVectorIndex,
+  join,
+  open,
+  writeDataset,
+  type IndexReport,
+  type ResultHandle,
+  type Row,
+  type WriteReport,
+} from '../src/index';
 
 export async function typesOfChunks(handle: ResultHandle): Promise<void> {
   const rows: Row[] = await handle.fetchChunk({ maxRows: 5 });
@@ -17,4 +26,26 @@ export async function typesOfQueries(): Promise<void> {
   join('q.parquet', 'items.lance', { distanceRange: [null, 0.5], excludeSelf: true });
   // @ts-expect-error: not a metric
   join('q.parquet', 'items.lance', { metric: 'nearest' });
+}
+
+export async function typesOfChanges(): Promise<void> {
+  const dataset = await writeDataset([{ id: 1 }], 'd.lance', {
+    mode: 'append',
+    maxBytesPerFile: '1GiB',
+  });
+  const { version }: WriteReport = await dataset.compact({ deletedShareMax: 0.2 });
+  const report: IndexReport = await createVectorIndex(dataset, {
+    type: 'IVF_PQ',
+    numSubVectors: 8,
+  });
+  const signal = AbortSignal.timeout(1000);
+  const rows: number = await dataset.append('more.parquet', {
+    signal,
+    callback: ({ doneRows }) => console.log(doneRows, version, report.name),
+  });
+  void rows;
+  // @ts-expect-error: not a mode
+  await writeDataset('q.parquet', 'd.lance', { mode: 'upsert' });
+  // @ts-expect-error: not a type
+  await createVectorIndex('d.lance', { type: 'HNSW' });
 }

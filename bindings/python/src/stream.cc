@@ -1,7 +1,6 @@
 #include "stream.h"
 
 #include <atomic>
-#include <cerrno>
 #include <string>
 #include <utility>
 
@@ -49,26 +48,10 @@ using Shared = std::shared_ptr<Reading>;
 
 Reading* Behind(ArrowArrayStream* self) { return static_cast<Shared*>(self->private_data)->get(); }
 
-int ErrnoOf(kinjo_error_code code) {
-  switch (code) {
-    case KINJO_ERROR_INVALID:
-      return EINVAL;
-    case KINJO_ERROR_CAPACITY:
-      return ENOMEM;
-    case KINJO_ERROR_CANCELLED:
-    case KINJO_ERROR_STATE:
-      return ECANCELED;
-    case KINJO_ERROR_NOT_SUPPORTED:
-      return ENOSYS;
-    default:
-      return EIO;
-  }
-}
-
 int Fail(Reading* reading, Failure failure) {
   reading->message = failure.message;
   reading->failed = true;
-  const int number = ErrnoOf(failure.code);
+  const int number = kinjo_error_code_errno(failure.code);
   reading->failure = std::move(failure);
   return number;
 }
