@@ -10,6 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import kinjo
+
 
 @pytest.fixture(scope="session")
 def wheel():
@@ -45,3 +47,29 @@ def vectors_table(rows, width=8, seed=0, first_id=0):
 @pytest.fixture
 def vectors():
     return vectors_table
+
+
+ODD_WIDTH = 4
+
+
+def matrix(rows, seed=0, dtype="f4"):
+    return np.random.default_rng(seed).normal(size=(rows, ODD_WIDTH)).astype(dtype)
+
+
+def table_of(values, **columns):
+    """`row`, others, and `vec`: the rows of a matrix."""
+    flat = pa.array(np.ascontiguousarray(values).reshape(-1))
+    vec = pa.FixedSizeListArray.from_arrays(flat, values.shape[1])
+    return pa.table({"row": np.arange(len(values)), **columns, "vec": vec})
+
+
+def nearest(left, right, **options):
+    """Pairs of row numbers."""
+    rows = kinjo.join(left, right, **{"k": 2} | options).to_arrow()
+    return list(zip(rows["row"].to_pylist(), rows["row_right"].to_pylist()))
+
+
+@pytest.fixture(scope="module")
+def plain():
+    left, right = table_of(matrix(30, 1)), table_of(matrix(90, 2))
+    return left, right, nearest(left, right)

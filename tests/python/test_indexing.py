@@ -67,7 +67,7 @@ def test_what_is_refused(dataset):
         dataset.create_vector_index("vec", kind="IVF_NONE")
     with pytest.raises(kinjo.Error):
         dataset.create_vector_index("id")
-    with pytest.raises(TypeError, match="no option nlist"):
+    with pytest.raises(TypeError, match="nlist"):
         dataset.create_vector_index("vec", nlist=3)
     assert dataset.indices == [] and dataset.version == 1
 

@@ -177,7 +177,7 @@ def test_messages_spell_options_as_the_package_does(golden):
     ({"k": 3.0}, "k must be a whole number, not float"),
     ({"k": True}, "k must be a whole number, not bool"),
     ({"on": 3}, "on must be a string, not int"),
-    ({"by": 3}, "not iterable"),
+    ({"by": 3}, "by must be a list of strings, not int"),
     ({"recall": "high"}, "recall must be a number, not str"),
     ({"progress": 3}, "progress must be"),
     ({"distance_range": (1,)}, "distance_range must be a pair"),

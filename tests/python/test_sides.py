@@ -204,7 +204,7 @@ def test_what_is_no_side(sides):
             kinjo.join(left, bad)
     with pytest.raises(TypeError, match="left is a"):
         kinjo.join(bad, bad)
-    with pytest.raises(kinjo.InvalidArgument, match="path is empty"):
+    with pytest.raises(kinjo.InvalidArgument, match="left is an empty path"):
         kinjo.join("", right)
 
 

@@ -1,11 +1,22 @@
 """Lance datasets: looked at, read, counted, searched and changed."""
 
+from __future__ import annotations
+
 import json
 import os
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
+from kinjo._errors import InvalidArgument
 from kinjo._library import native
+from kinjo._paths import path_text
+
+if TYPE_CHECKING:
+    import pyarrow
+
+    from kinjo._options import SearchOptions
+    from kinjo._result import JoinResult
+    from kinjo._rows import Rows
 
 
 class Dataset:
@@ -17,10 +28,11 @@ class Dataset:
     """
 
     def __init__(self, uri: str | os.PathLike[str], version: int | str | None = None):
-        self._uri = os.path.expanduser(os.fspath(uri))
-        tag = version if isinstance(version, str) else ""
-        number = None if isinstance(version, str) else version
-        self._native = native.Dataset.open(self._uri, number, tag)
+        self._uri = path_text(uri, "uri")
+        tag = version if isinstance(version, str) else None
+        if tag == "":
+            raise InvalidArgument("version is an empty text; it must be a number or a tag")
+        self._native = native.Dataset.open(self._uri, version if tag is None else None, tag)
 
     def __reduce__(self) -> Any:
         return Dataset, (self._uri, self.version)
@@ -38,12 +50,13 @@ class Dataset:
     def describe(self) -> dict[str, Any]:
         """Everything that its manifest tells: version, versions, tags, format_version, num_rows,
         num_deleted_rows, schema, fragments, indexes, scalar_indexes."""
-        return json.loads(self._native.describe())
+        told: dict[str, Any] = json.loads(self._native.describe())
+        return told
 
     @property
     def versions(self) -> list[int]:
         """The versions that exist now."""
-        return self.describe()["versions"]
+        return list(self.describe()["versions"])
 
     @property
     def tags(self) -> dict[str, int]:
@@ -51,7 +64,7 @@ class Dataset:
         return {tag["name"]: tag["version"] for tag in self.describe()["tags"]}
 
     @property
-    def schema(self) -> Any:
+    def schema(self) -> pyarrow.Schema:
         """The columns, as a pyarrow.Schema."""
         import pyarrow
 
@@ -63,11 +76,11 @@ class Dataset:
     @property
     def indices(self) -> list[dict[str, Any]]:
         """The vector indexes: name, column, type, metric, usable, covered_rows, segments, ..."""
-        return self.describe()["indexes"]
+        return list(self.describe()["indexes"])
 
     def count_rows(self, where: str | None = None) -> int:
         """How many rows there are, or pass a filter."""
-        return self._native.count_rows(where or "")
+        return self._native.count_rows(where)
 
     def __len__(self) -> int:
         return self.count_rows()
@@ -79,7 +92,7 @@ class Dataset:
         limit: int | None = None,
         *,
         with_row_id: bool = False,
-    ) -> Any:
+    ) -> pyarrow.Table:
         """Rows as a pyarrow.Table: some columns, those that pass a filter, so many at most."""
         return self.scan(columns, where, limit, with_row_id=with_row_id).to_arrow()
 
@@ -91,14 +104,14 @@ class Dataset:
         *,
         with_row_id: bool = False,
         batch_rows: int | None = None,
-    ) -> Any:
+    ) -> Rows:
         """The same as a stream of batches, which anything that reads Arrow takes."""
         from kinjo._rows import Rows
 
-        stream = self._native.scan(columns, where or "", limit, with_row_id, batch_rows)
+        stream = self._native.scan(columns, where, limit, with_row_id, batch_rows)
         return Rows(stream)
 
-    def search(self, q: Any, k: int = 10, **options: Any) -> Any:
+    def search(self, q: Any, k: int = 10, **options: Unpack[SearchOptions]) -> JoinResult:
         """The rows nearest to a vector, or to each of many, as a JoinResult.
 
         `q` is a list of numbers or of vectors, a NumPy array, or any left side of a join. The
@@ -107,23 +120,24 @@ class Dataset:
         """
         from kinjo._join import search
 
-        return search(self, q, k=k, **options)
+        return search(self, q, {"k": k, **options})
 
     def _moved_to(self, told: dict[str, Any]) -> dict[str, Any]:
         """The change is committed; this object is of its version now."""
-        self._native = native.Dataset.open(self._uri, told["version"], "")
+        self._native = native.Dataset.open(self._uri, told["version"], None)
         return told
 
     def append(self, data: Any, *, progress: Any = None) -> int:
         """Adds rows (any left side of a join) to the latest version, and gives their number."""
         from kinjo._writing import write
 
-        return self._moved_to(write(data, self._uri, {"mode": "append"}, progress))["rows"]
+        told = self._moved_to(write(data, self._uri, {"mode": "append"}, progress))
+        return int(told["rows"])
 
     def delete(self, where: str) -> int:
         """Deletes the rows of the latest version for which a SQL predicate is true, and gives their
         number."""
-        return self._moved_to(native.delete_rows(self._uri, where))["rows"]
+        return int(self._moved_to(native.delete_rows(self._uri, where))["rows"])
 
     def compact(
         self,
@@ -140,7 +154,30 @@ class Dataset:
             changed = native.compact_dataset(self._uri, target_rows, deleted_share_max, told)
         return self._moved_to(changed)
 
-    def create_vector_index(self, column: str | None = None, **options: Any) -> dict[str, Any]:
+    def create_vector_index(
+        self,
+        column: str | None = None,
+        *,
+        kind: str | None = None,
+        metric: str | None = None,
+        name: str | None = None,
+        replace: bool = False,
+        num_partitions: int | None = None,
+        target_partition_size: int | None = None,
+        num_sub_vectors: int | None = None,
+        num_bits: int | None = None,
+        m: int | None = None,
+        ef_construction: int | None = None,
+        max_level: int | None = None,
+        sample_rate: int | None = None,
+        max_iterations: int | None = None,
+        seed: int | None = None,
+        centroids: Any = None,
+        codebook: Any = None,
+        threads: int | None = None,
+        memory_limit: int | str | None = None,
+        progress: Any = None,
+    ) -> dict[str, Any]:
         """Builds a vector index over the latest version, commits it, and tells what was built.
 
         column: the vector column; where there is one, it needs no name.
@@ -155,7 +192,10 @@ class Dataset:
         """
         from kinjo._indexing import create
 
-        return self._moved_to(create(self, column, **options))
+        given = {option: value for option, value in locals().items() if value is not None}
+        for option in ("self", "progress", "create"):
+            given.pop(option, None)
+        return self._moved_to(create(self, given, progress))
 
     def optimize_indices(
         self,

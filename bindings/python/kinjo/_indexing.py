@@ -9,12 +9,6 @@ from kinjo._library import native
 from kinjo._progress import showing
 from kinjo._sizes import bytes_of
 
-# What describes an index besides its column, by Python's names.
-_OPTIONS = frozenset({
-    "kind", "metric", "name", "replace", "num_partitions", "target_partition_size",
-    "num_sub_vectors", "num_bits", "m", "ef_construction", "max_level", "sample_rate",
-    "max_iterations", "seed", "threads", "memory_limit", "centroids", "codebook",
-})
 _ELEMENTS = {"halffloat": "f2", "float": "f4", "double": "f8", "uint8": "u1"}
 _DEFAULT_BITS = 8
 
@@ -55,21 +49,13 @@ def _models(dataset: Any, column: str | None, options: dict[str, Any]) -> dict[s
     return result
 
 
-def create(
-    dataset: Any, column: str | None, *, progress: Any = None, **options: Any
-) -> dict[str, Any]:
-    """Dataset.create_vector_index."""
-    unknown = sorted(set(options) - _OPTIONS)
-    if unknown:
-        raise TypeError(f"create_vector_index() has no option {unknown[0]}")
-    given = {name: value for name, value in options.items() if value is not None}
-    result = given | _models(dataset, column, given)
+def create(dataset: Any, given: dict[str, Any], progress: Any) -> dict[str, Any]:
+    """Dataset.create_vector_index; `given` has its options by Python's names."""
+    result = given | _models(dataset, given.get("column"), given)
     if "kind" in result:
         result["type"] = result.pop("kind")
     if "memory_limit" in result:
         result["memory_limit_bytes"] = bytes_of("memory_limit", result.pop("memory_limit"))
-    if column is not None:
-        result["column"] = column
     with showing(progress) as told:
         return json.loads(native.create_index(dataset.uri, result, told))
 

@@ -2,12 +2,14 @@
 values into those of the native library, which alone judges them."""
 
 import json
-from typing import Any
+from typing import Any, Unpack
 
 from kinjo import _sides
 from kinjo._dataset import Dataset
 from kinjo._errors import InvalidArgument
 from kinjo._library import native
+from kinjo._options import JoinOptions
+from kinjo._paths import is_path, path_text
 from kinjo._result import JoinResult
 from kinjo._sizes import bytes_of
 from kinjo._tuning import RecallCurve
@@ -32,7 +34,8 @@ def _given(options: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
     return {
         name: value
         for name, value in options.items()
-        if not (value is defaults[name] or value == defaults[name])
+        if not (value is defaults[name]
+                or (type(value) is type(defaults[name]) and value == defaults[name]))
     }
 
 
@@ -41,6 +44,8 @@ def _native_options(options: dict[str, Any]) -> dict[str, Any]:
     result = dict(options)
     if "memory_limit" in result:
         result["memory_limit_bytes"] = bytes_of("memory_limit", result.pop("memory_limit"))
+    if result.get("right_version") == "":
+        raise InvalidArgument("right_version is an empty text; it must be a number or a tag")
     if isinstance(result.get("right_version"), str):
         result["right_tag"] = result.pop("right_version")
     if "by" in result:
@@ -49,10 +54,14 @@ def _native_options(options: dict[str, Any]) -> dict[str, Any]:
         if name in result:
             result[name] = _names(result[name])
     if "exclude_self" in result:
-        key = result["exclude_self"]
-        if key is False:
-            del result["exclude_self"]
-        elif key is True:
+        key = result.pop("exclude_self")
+        if isinstance(key, str):
+            result["exclude_self"] = key
+        elif type(key).__name__ not in ("bool", "bool_"):  # NumPy has one of its own
+            raise TypeError(
+                f"exclude_self must be True, False or a column, not {type(key).__name__}"
+            )
+        elif key:
             result["exclude_self"] = ""
     if "distance_range" in result:
         result["distance_range"] = _range(result["distance_range"])
@@ -74,8 +83,8 @@ def _check_version(options: dict[str, Any], right: Any) -> dict[str, Any]:
 
 def _describe(side: Any) -> str:
     """A side in a few words."""
-    if _sides.is_path(side):
-        return _sides.path_text(side)
+    if is_path(side):
+        return path_text(side)
     if isinstance(side, Dataset):
         return f"{side.uri} at version {side.version}"
     if _sides.is_numpy(side):
@@ -83,15 +92,15 @@ def _describe(side: Any) -> str:
     return type(side).__name__
 
 
-def _make(left: Any, right: Any, options: dict[str, Any]) -> Any:
+def _make(left: Any, right: Any, options: dict[str, Any]) -> native.Join:
     """The native join of two sides."""
-    if left is right and not _sides.is_path(left) and _sides.as_dataset(left) is None:
+    if left is right and not is_path(left) and _sides.as_dataset(left) is None:
         both = _sides.memory_table(left, "left and right", keep=True)
         if both is None:
             raise _sides.wrong_side(left, "left")
         return native.Join.on_table(both, both, options)
-    if _sides.is_path(right):
-        return native.Join.on_uri(_sides.left_table(left), _sides.path_text(right), options)
+    if is_path(right):
+        return native.Join.on_uri(_sides.left_table(left), path_text(right), options)
     dataset = _sides.as_dataset(right)
     if dataset is not None:
         options = _check_version(options, dataset)
@@ -184,18 +193,20 @@ def _checked(function: str, options: dict[str, Any]) -> dict[str, Any]:
     return _native_options(_given(options, _DEFAULTS))
 
 
-def search(dataset: Dataset, q: Any, *, progress: Any = None, **options: Any) -> JoinResult:
+def search(dataset: Dataset, q: Any, options: dict[str, Any]) -> JoinResult:
     """Dataset.search."""
+    progress = options.pop("progress", None)
     checked = _check_version(_checked("search", options), dataset)
     made = native.Join.search(dataset._native, _sides.query_table(q), checked)
     return JoinResult(made, _describe(q), _describe(dataset), options, progress)
 
 
-def tune(left: Any, right: Any, *, recall: float = 0.95, **options: Any) -> RecallCurve:
+def tune(left: Any, right: Any, **options: Unpack[JoinOptions]) -> RecallCurve:
     """Measures what each recall costs: a sample of the left rows is searched with settings from few
     to all partitions, and compared with the exact answers.
 
-    `recall` is the target for which one setting is picked; the options are those of `join`.
+    `recall` (0.95 unless given) is the target for which one setting is picked; the options are
+    those of `join`, but for `progress`.
     """
-    checked = _checked("tune", {"recall": recall} | options)
+    checked = _checked("tune", {"recall": 0.95, **options})
     return RecallCurve(json.loads(_make(left, right, checked).tune()))

@@ -5,10 +5,11 @@ somebody loaded theirs for everyone to see (RTLD_GLOBAL)."""
 import json
 import os
 import sys
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 
-def _load() -> Any:
+def _load() -> ModuleType:
     flags = sys.getdlopenflags()
     apart = os.RTLD_NOW
     # Sanitizers can't live with it.
@@ -22,7 +23,10 @@ def _load() -> Any:
     return _native
 
 
-native = _load()
+if TYPE_CHECKING:
+    from kinjo import _native as native
+else:
+    native = _load()
 
 
 def version() -> str:
@@ -33,7 +37,8 @@ def version() -> str:
 def runtime() -> dict[str, Any]:
     """What a join uses unless told otherwise: version, arrow_version (of Kinjo's own Arrow),
     simd_level, simd_levels, threads, memory_limit_bytes."""
-    return json.loads(native.describe_runtime())
+    told: dict[str, Any] = json.loads(native.describe_runtime())
+    return told
 
 
 # Kinjo's Arrow is this package's alone: it decodes files with as many threads as joins have.

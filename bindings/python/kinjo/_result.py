@@ -1,12 +1,18 @@
 """A join as its caller holds it: made and checked, then read once."""
 
-import json
-from html import escape
-from pathlib import Path
-from typing import Any
+from __future__ import annotations
 
+import json
+import os
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from kinjo._paths import path_text
 from kinjo._progress import caller, shower
 from kinjo._rows import Rows
+
+if TYPE_CHECKING:
+    import pyarrow
 
 
 class JoinResult(Rows):
@@ -44,7 +50,7 @@ class JoinResult(Rows):
 
     def write_parquet(
         self,
-        path: Any,
+        path: str | os.PathLike[str],
         *,
         compression: str | None = None,
         row_group_rows: int | None = None,
@@ -55,10 +61,11 @@ class JoinResult(Rows):
         The file is written beside and renamed when whole. `compression` is zstd unless given: none,
         snappy, zstd, lz4, gzip, brotli.
         """
+        place = path_text(path)
         self._use()
         try:
             return self._join.write(
-                str(Path(path).expanduser()), "parquet", compression, row_group_rows, overwrite,
+                place, "parquet", compression, row_group_rows, overwrite,
                 caller(self._progress),
             )
         finally:
@@ -70,7 +77,7 @@ class JoinResult(Rows):
         return self._join.column_names
 
     @property
-    def schema(self) -> Any:
+    def schema(self) -> pyarrow.Schema:
         """The result's columns, as a pyarrow.Schema."""
         import pyarrow
 

@@ -1,12 +1,19 @@
 """Rows that stream out of the library, once, into whatever the user works with."""
 
+from __future__ import annotations
+
 import atexit
 import threading
 import weakref
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 from kinjo._errors import ClosedError
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
 
 
 class Rows:
@@ -40,6 +47,8 @@ class Rows:
         self._stream = self._start()
         if self._cancelled:
             self._stream.cancel()
+        if self._closed:  # meanwhile, by another thread
+            self._stream.close()
         return self._stream
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
@@ -63,7 +72,7 @@ class Rows:
         finally:
             del capsule
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[pyarrow.RecordBatch]:
         """The batches, as pyarrow.RecordBatch."""
         import pyarrow
 
@@ -81,17 +90,17 @@ class Rows:
                 raise error from None if isinstance(failure, KeyboardInterrupt) else failure
             yield batch
 
-    def to_arrow(self) -> Any:
+    def to_arrow(self) -> pyarrow.Table:
         """All rows as a pyarrow.Table."""
         import pyarrow
 
         return self._read(pyarrow.table)
 
-    def to_pandas(self, **options: Any) -> Any:
+    def to_pandas(self, **options: Any) -> pandas.DataFrame:
         """All rows as a pandas.DataFrame; options are those of pyarrow.Table.to_pandas."""
         return self.to_arrow().to_pandas(**options)
 
-    def to_polars(self) -> Any:
+    def to_polars(self) -> polars.DataFrame:
         """All rows as a polars.DataFrame."""
         import polars
 
@@ -110,7 +119,10 @@ class Rows:
             if self._stream is not None:
                 self._stream.close()
 
-    def __enter__(self) -> "Rows":
+    def __reduce__(self) -> str:
+        raise TypeError(f"a {type(self).__name__} can't be copied or pickled: its rows are read once")
+
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: Any) -> None:
@@ -128,7 +140,7 @@ class _Once:
 
 
 # Runs that go on while Python ends would want an interpreter that is gone.
-_open_rows: "weakref.WeakSet[Rows]" = weakref.WeakSet()
+_open_rows: weakref.WeakSet[Rows] = weakref.WeakSet()
 
 
 @atexit.register

@@ -2,13 +2,13 @@
 Lance datasets of several packages, DataFrames, arrays, and anything that speaks Arrow's PyCapsule
 interface. No package is imported for a value that isn't that package's."""
 
-import os
 import sys
 from typing import Any
 
 from kinjo._dataset import Dataset
 from kinjo._errors import InvalidArgument
 from kinjo._library import native
+from kinjo._paths import is_path, path_text
 
 _ELEMENTS = ("float16", "float32", "float64", "uint8", "int8")
 
@@ -17,30 +17,41 @@ def _package(value: Any) -> str:
     return type(value).__module__.partition(".")[0]
 
 
-def is_path(value: Any) -> bool:
-    return isinstance(value, (str, os.PathLike))
-
-
-def path_text(value: Any) -> str:
-    text = os.fspath(value)
-    if isinstance(text, bytes):
-        text = os.fsdecode(text)
-    if not text:
-        raise InvalidArgument("a path is empty")
-    return os.path.expanduser(text)
-
-
 def as_dataset(value: Any) -> Dataset | None:
     """The Lance dataset that a value is or stands for, at the version that it has; else None."""
     if isinstance(value, Dataset):
         return value
     package = _package(value)
     if package == "lancedb" and hasattr(value, "to_lance"):
-        value = value.to_lance()
-        package = _package(value)
+        return _lancedb_dataset(value)
     if package == "lance" and hasattr(value, "uri") and hasattr(value, "version"):
-        return Dataset(value.uri, version=value.version)
+        opened = Dataset(value.uri, version=value.version)
+        _check_branch(value, opened)
+        return opened
     return None
+
+
+def _lancedb_dataset(table: Any) -> Dataset:
+    """Of a local table; of a branch, which is a dataset of its own below the table's."""
+    branch = table.current_branch() if hasattr(table, "current_branch") else None
+    return Dataset(f"{table.uri}/tree/{branch}" if branch else table.uri, version=table.version)
+
+
+def _check_branch(value: Any, opened: Dataset) -> None:
+    """pylance doesn't tell which branch a dataset is of that was checked out: where there are any,
+    the files must be those of what was opened."""
+    branches = getattr(value, "branches", None)
+    if branches is None or not branches.list():
+        return
+    theirs = [(fragment.fragment_id, [file.path for file in fragment.data_files()])
+              for fragment in value.get_fragments()]
+    ours = [(fragment["id"], [file.rpartition("/")[2] for file in fragment["files"]])
+            for fragment in opened.describe()["fragments"]]
+    if theirs != ours:
+        raise InvalidArgument(
+            f"the pylance dataset {opened.uri} is of a branch; give its path, "
+            f"{opened.uri}/tree/<branch>"
+        )
 
 
 def is_numpy(value: Any) -> bool:
@@ -53,9 +64,10 @@ def _exact_floats(array: Any, side: str) -> Any:
     import numpy
 
     if array.dtype.kind not in "iu":
+        hint = "; numpy.stack makes a matrix of an array of arrays" if array.dtype == object else ""
         raise InvalidArgument(
             f"the {side} array has elements of type {array.dtype}; vectors have float16, float32, "
-            "float64, uint8 or int8"
+            f"float64, uint8 or int8{hint}"
         )
     if array.dtype.itemsize == 8 and array.size:
         beyond = 2**53
@@ -69,6 +81,9 @@ def numpy_table(array: Any, side: str) -> Any:
     dimensions are a list of vectors a row."""
     import numpy
 
+    if isinstance(array, numpy.ma.MaskedArray) and numpy.ma.is_masked(array):
+        raise InvalidArgument(f"the {side} array has masked elements; fill them first")
+    array = numpy.asarray(array)
     if array.dtype.name not in _ELEMENTS or not array.dtype.isnative:
         native_order = array.astype(array.dtype.newbyteorder("="))
         in_order = native_order.dtype.name in _ELEMENTS
@@ -97,7 +112,10 @@ def _pandas_table(frame: Any, side: str) -> Any:
             f"the {side} side is a pandas DataFrame, which is read through Arrow: install pyarrow"
         ) from error
     named = any(name is not None for name in frame.index.names)
-    table = pyarrow.Table.from_pandas(frame, preserve_index=named)
+    try:
+        table = pyarrow.Table.from_pandas(frame, preserve_index=named)
+    except (pyarrow.ArrowException, TypeError, ValueError) as error:
+        raise InvalidArgument(f"the {side} DataFrame can't become Arrow: {error}") from error
     return native.Table.from_stream(table.__arrow_c_stream__(), f"{side} DataFrame", True)
 
 
@@ -139,7 +157,7 @@ def wrong_side(value: Any, side: str) -> TypeError:
 def left_table(value: Any) -> Any:
     """The native table of a left side."""
     if is_path(value):
-        return native.Table.open(path_text(value), None)
+        return native.Table.open(path_text(value, "left"), None)
     dataset = as_dataset(value)
     if dataset is not None:
         return native.Table.open(dataset.uri, dataset.version)
@@ -156,32 +174,42 @@ def query_table(value: Any) -> Any:
     return left_table(value)
 
 
+def _is_list(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) or is_numpy(value)
+
+
+def _numbers_of(vector: Any) -> list[float]:
+    if not _is_list(vector):
+        raise InvalidArgument(f"the query has {vector!r} where others have a vector")
+    try:
+        return [float(number) for number in vector]
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidArgument(f"the query has an element that is no number: {error}") from error
+
+
 def _typed_queries(value: Any) -> Any:
     """Numbers, lists of numbers, or lists of lists (a list of vectors each), as float64."""
     from array import array
 
-    if not value:
-        raise InvalidArgument("the query is empty")
-    depth, inner = 1, value[0]
-    while isinstance(inner, (list, tuple)) or is_numpy(inner):
+    depth, inner = 0, value
+    while _is_list(inner):
         depth += 1
         if len(inner) == 0:
-            raise InvalidArgument("the query holds an empty vector")
+            raise InvalidArgument("the query is empty" if depth == 1 else
+                                  "the query holds an empty vector")
         inner = inner[0]
     if depth > 3:
         raise InvalidArgument("the query has more than three levels of lists")
-    if depth == 3:
-        vectors = [vector for part in value for vector in part]
-        lengths = [len(part) for part in value]
-    else:
-        vectors = [value] if depth == 1 else list(value)
+    lists = value if depth == 3 else [[value]] if depth == 1 else [value]
+    if not all(map(_is_list, lists)):
+        raise InvalidArgument("the query has lists of vectors and others beside them")
+    vectors = [_numbers_of(vector) for part in lists for vector in part]
     widths = {len(vector) for vector in vectors}
     if len(widths) != 1:
         raise InvalidArgument(f"the query's vectors have different widths: {sorted(widths)}")
-    numbers = array("d")
-    for vector in vectors:
-        numbers.extend(float(number) for number in vector)
+    numbers = array("d", [number for vector in vectors for number in vector])
     width = widths.pop()
     if depth == 3:
+        lengths = [len(part) for part in lists]
         return native.Table.from_vector_lists(numbers, "float64", lengths, width)
     return native.Table.from_vectors(numbers, "float64", len(vectors), width)

@@ -1,8 +1,16 @@
 """The recall curve that `tune` measures: a small table, and a picture of it."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import matplotlib.axes
+    import pandas
+    import polars
+    import pyarrow
 
 _SHOWN = ("nprobes", "refine_factor", "ef", "recall", "recall_low", "recall_high", "queries_per_s")
 
@@ -43,25 +51,25 @@ class RecallCurve:
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return iter(self.points)
 
-    def to_arrow(self) -> Any:
+    def to_arrow(self) -> pyarrow.Table:
         """The rows as a pyarrow.Table."""
         import pyarrow
 
         return pyarrow.Table.from_pylist(self.points)
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> pandas.DataFrame:
         """The rows as a pandas.DataFrame."""
         import pandas
 
         return pandas.DataFrame(self.points)
 
-    def to_polars(self) -> Any:
+    def to_polars(self) -> polars.DataFrame:
         """The rows as a polars.DataFrame."""
         import polars
 
         return polars.DataFrame(self.points)
 
-    def plot(self, axes: Any = None) -> Any:
+    def plot(self, axes: matplotlib.axes.Axes | None = None) -> matplotlib.axes.Axes:
         """Draws queries per second over recall with matplotlib, and gives the axes."""
         if axes is None:
             from matplotlib import pyplot

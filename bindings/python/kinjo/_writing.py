@@ -6,6 +6,7 @@ from typing import Any
 from kinjo import _sides
 from kinjo._dataset import Dataset
 from kinjo._library import native
+from kinjo._paths import path_text
 from kinjo._progress import showing
 from kinjo._sizes import bytes_of
 
@@ -24,7 +25,7 @@ def write(data: Any, uri: str, options: dict[str, Any], progress: Any) -> dict[s
     """Writes the rows of a left side, and tells version, rows, fragments and bytes."""
     rows = _sides.left_table(data)
     with showing(progress) as told:
-        return native.write_dataset(uri, rows, **(_DEFAULTS | options), progress=told)
+        return native.write_dataset(uri, rows, _DEFAULTS | options, told)
 
 
 def write_dataset(
@@ -51,7 +52,7 @@ def write_dataset(
     stable_row_ids: row ids that a compaction doesn't change; of a new dataset.
     memory_limit: bytes, or a size such as "4GiB".
     """
-    place = os.path.expanduser(os.fspath(uri))
+    place = path_text(uri, "uri")
     options = {
         "mode": mode,
         "data_version": data_version,

@@ -8,16 +8,18 @@ namespace kinjo::python {
 
 namespace {
 
-const char* OrNull(const std::string& text) { return text.empty() ? nullptr : text.c_str(); }
+const char* OrNull(const std::optional<std::string>& text) {
+  return text.has_value() ? text->c_str() : nullptr;
+}
 
 }  // namespace
 
-Dataset Dataset::Open(const std::string& uri, std::optional<int64_t> version,
-                      const std::string& tag) {
+Dataset Dataset::Open(const std::string& uri, nb::handle version, nb::handle tag_given) {
   RequireSafeProcess();
+  const std::optional<std::string> tag = TextOrNone("version", tag_given);
   kinjo_dataset_options options;
   kinjo_dataset_options_init(&options, sizeof(options));
-  options.version = version.value_or(KINJO_UNSET);
+  options.version = NumberOrUnset("version", version);
   options.tag = OrNull(tag);
   kinjo_dataset* raw = nullptr;
   Call([&](kinjo_error** error) { return kinjo_dataset_open(uri.c_str(), &options, &raw, error); });
@@ -55,7 +57,8 @@ int64_t Dataset::Version() const {
   return static_cast<int64_t>(info.version);
 }
 
-int64_t Dataset::CountRows(const std::string& where) const {
+int64_t Dataset::CountRows(nb::handle where_given) const {
+  const std::optional<std::string> where = TextOrNone("where", where_given);
   const auto watch = Watch::Make(nb::none());
   const kinjo_run_options run = watch->Options();
   const kinjo_dataset* raw = get();
@@ -66,8 +69,9 @@ int64_t Dataset::CountRows(const std::string& where) const {
   return rows;
 }
 
-Stream Dataset::Scan(nb::handle columns, const std::string& where, std::optional<int64_t> limit,
-                     bool with_row_id, std::optional<int64_t> batch_rows) const {
+Stream Dataset::Scan(nb::handle columns, nb::handle where_given, nb::handle limit,
+                     nb::handle with_row_id, nb::handle batch_rows) const {
+  const std::optional<std::string> where = TextOrNone("where", where_given);
   kinjo_scan_options options;
   kinjo_scan_options_init(&options, sizeof(options));
   std::vector<std::string> names;
@@ -80,9 +84,9 @@ Stream Dataset::Scan(nb::handle columns, const std::string& where, std::optional
     options.num_columns = names.size();
   }
   options.where = OrNull(where);
-  options.limit = limit.value_or(KINJO_UNSET);
-  options.with_row_id = with_row_id;
-  options.batch_rows = batch_rows.value_or(KINJO_UNSET);
+  options.limit = NumberOrUnset("limit", limit);
+  options.with_row_id = FlagOf("with_row_id", with_row_id);
+  options.batch_rows = NumberOrUnset("batch_rows", batch_rows);
   auto watch = Watch::Make(nb::none());
   const kinjo_run_options run = watch->Options();
   const kinjo_dataset* raw = get();

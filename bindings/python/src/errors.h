@@ -27,11 +27,17 @@ nanobind::object ExceptionOf(const Failure& failure);
 [[noreturn]] void RaiseFailure(const Failure& failure);
 [[noreturn]] void RaiseError(kinjo_error_code code, const std::string& message);
 
-/// Runs one quick C call, `bool(kinjo_error**)`, and raises what it fails with.
+/// Runs one quick C call, `bool(kinjo_error**)`, without the GIL (a lock that it takes may be held
+/// by a thread that reads rows from Python), and raises what it fails with.
 template <typename Call>
 void Quick(const Call& call) {
   kinjo_error* error = nullptr;
-  if (!call(&error)) RaiseFailure(Failure::Take(error));
+  bool done_well = false;
+  {
+    const nanobind::gil_scoped_release released;
+    done_well = call(&error);
+  }
+  if (!done_well) RaiseFailure(Failure::Take(error));
 }
 
 /// The same for a call that gives a text.

@@ -68,17 +68,18 @@ class Table {
 
 class Dataset {
  public:
-  static Dataset Open(const std::string& uri, std::optional<int64_t> version,
-                      const std::string& tag);
+  /// `version` is a number or None, `tag` a text or None.
+  static Dataset Open(const std::string& uri, nanobind::handle version, nanobind::handle tag);
 
   nanobind::capsule Schema() const;
   /// JSON.
   std::string Describe() const;
   std::string DescribeIndex(const std::string& name) const;
   int64_t Version() const;
-  int64_t CountRows(const std::string& where) const;
-  Stream Scan(nanobind::handle columns, const std::string& where, std::optional<int64_t> limit,
-              bool with_row_id, std::optional<int64_t> batch_rows) const;
+  /// What is None here and below isn't given.
+  int64_t CountRows(nanobind::handle where) const;
+  Stream Scan(nanobind::handle columns, nanobind::handle where, nanobind::handle limit,
+              nanobind::handle with_row_id, nanobind::handle batch_rows) const;
   kinjo_dataset* get() const { return handle_.Get("this Dataset"); }
 
  private:
@@ -100,9 +101,9 @@ class Join {
   std::string Analyze() const;
   Stream Run(nanobind::object progress) const;
   /// Gives the rows written.
-  int64_t Write(const std::string& path, const std::string& format,
-                std::optional<std::string> compression, std::optional<int64_t> row_group_rows,
-                bool overwrite, nanobind::object progress) const;
+  int64_t Write(const std::string& path, const std::string& format, nanobind::handle compression,
+                nanobind::handle row_group_rows, nanobind::handle overwrite,
+                nanobind::object progress) const;
   std::string Tune() const;
 
  private:

@@ -65,7 +65,7 @@ class IndexOptions {
       if (PyObject_GetBuffer(value.ptr(), &view, PyBUF_SIMPLE) != 0) throw nb::python_error();
       raw_.*buffer->second = views_.emplace_back(view).buf;
     } else if (name == "replace") {
-      raw_.replace = nb::cast<bool>(value);
+      raw_.replace = FlagOf(name, value);
     } else {
       throw nb::type_error(("there is no option " + name).c_str());
     }
@@ -97,8 +97,9 @@ std::string CreateIndex(const std::string& uri, const nb::dict& options, nb::obj
   });
 }
 
-std::string OptimizeIndex(const std::string& uri, const std::string& name, const nb::dict& options,
+std::string OptimizeIndex(const std::string& uri, nb::handle name_given, const nb::dict& options,
                           nb::object progress) {
+  const std::string name = TextOf("name", name_given);
   kinjo_index_optimize_options raw;
   kinjo_index_optimize_options_init(&raw, sizeof(raw));
   for (const auto& [key, value] : options) {
@@ -106,15 +107,16 @@ std::string OptimizeIndex(const std::string& uri, const std::string& name, const
     if (option == "num_indices_to_merge") raw.num_indices_to_merge = NumberOf(option, value);
     if (option == "threads") raw.threads = NumberOf(option, value);
     if (option == "memory_limit_bytes") raw.memory_limit_bytes = NumberOf(option, value);
-    if (option == "retrain") raw.retrain = nb::cast<bool>(value);
+    if (option == "retrain") raw.retrain = FlagOf(option, value);
   }
   return Commit(std::move(progress), [&](const auto* run, char** json, kinjo_error** error) {
     return kinjo_index_optimize(uri.c_str(), name.c_str(), &raw, run, json, error);
   });
 }
 
-int64_t DropIndex(const std::string& uri, const std::string& name) {
+int64_t DropIndex(const std::string& uri, nb::handle name_given) {
   RequireSafeProcess();
+  const std::string name = TextOf("name", name_given);
   uint64_t version = 0;
   Call([&](kinjo_error** error) {
     return kinjo_index_drop(uri.c_str(), name.c_str(), &version, error);
@@ -122,8 +124,10 @@ int64_t DropIndex(const std::string& uri, const std::string& name) {
   return static_cast<int64_t>(version);
 }
 
-int64_t RenameIndex(const std::string& uri, const std::string& name, const std::string& new_name) {
+int64_t RenameIndex(const std::string& uri, nb::handle name_given, nb::handle new_name_given) {
   RequireSafeProcess();
+  const std::string name = TextOf("name", name_given);
+  const std::string new_name = TextOf("new_name", new_name_given);
   uint64_t version = 0;
   Call([&](kinjo_error** error) {
     return kinjo_index_rename(uri.c_str(), name.c_str(), new_name.c_str(), &version, error);

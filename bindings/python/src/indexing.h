@@ -14,10 +14,10 @@ namespace kinjo::python {
 std::string CreateIndex(const std::string& uri, const nanobind::dict& options,
                         nanobind::object progress);
 /// `options` by the names of kinjo_index_optimize_options. Gives JSON.
-std::string OptimizeIndex(const std::string& uri, const std::string& name,
+std::string OptimizeIndex(const std::string& uri, nanobind::handle name,
                           const nanobind::dict& options, nanobind::object progress);
 /// Gives the version that was committed.
-int64_t DropIndex(const std::string& uri, const std::string& name);
-int64_t RenameIndex(const std::string& uri, const std::string& name, const std::string& new_name);
+int64_t DropIndex(const std::string& uri, nanobind::handle name);
+int64_t RenameIndex(const std::string& uri, nanobind::handle name, nanobind::handle new_name);
 
 }  // namespace kinjo::python

@@ -89,16 +89,17 @@ Stream Join::Run(nb::object progress) const {
 }
 
 int64_t Join::Write(const std::string& path, const std::string& format,
-                    std::optional<std::string> compression, std::optional<int64_t> row_group_rows,
-                    bool overwrite, nb::object progress) const {
+                    nb::handle compression_given, nb::handle row_group_rows, nb::handle overwrite,
+                    nb::object progress) const {
+  const std::optional<std::string> compression = TextOrNone("compression", compression_given);
   const auto watch = Watch::Make(std::move(progress));
   const kinjo_run_options run = watch->Options();
   kinjo_sink_options sink;
   kinjo_sink_options_init(&sink, sizeof(sink));
   sink.format = format.c_str();
   if (compression.has_value()) sink.compression = compression->c_str();
-  sink.row_group_rows = row_group_rows.value_or(KINJO_UNSET);
-  sink.overwrite = overwrite;
+  sink.row_group_rows = NumberOrUnset("row_group_rows", row_group_rows);
+  sink.overwrite = FlagOf("overwrite", overwrite);
   kinjo_join* raw = get();
   int64_t rows = 0;
   Long(watch.get(), [&](kinjo_error** error) {

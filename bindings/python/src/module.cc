@@ -31,14 +31,14 @@ void BindTables(nb::module_& module) {
 
 void BindDatasets(nb::module_& module) {
   nb::class_<Dataset>(module, "Dataset", "One version of a Lance dataset.")
-      .def_static("open", &Dataset::Open, "uri"_a, "version"_a.none(), "tag"_a)
+      .def_static("open", &Dataset::Open, "uri"_a, "version"_a.none(), "tag"_a.none())
       .def("__arrow_c_schema__", &Dataset::Schema)
       .def("describe", &Dataset::Describe, "JSON.")
       .def("describe_index", &Dataset::DescribeIndex, "name"_a, "JSON.")
       .def_prop_ro("version", &Dataset::Version)
-      .def("count_rows", &Dataset::CountRows, "where"_a)
-      .def("scan", &Dataset::Scan, "columns"_a.none(), "where"_a, "limit"_a.none(), "with_row_id"_a,
-           "batch_rows"_a.none());
+      .def("count_rows", &Dataset::CountRows, "where"_a.none())
+      .def("scan", &Dataset::Scan, "columns"_a.none(), "where"_a.none(), "limit"_a.none(),
+           "with_row_id"_a, "batch_rows"_a.none());
 }
 
 void BindJoins(nb::module_& module) {
@@ -65,30 +65,13 @@ void BindJoins(nb::module_& module) {
 }
 
 void BindWriting(nb::module_& module) {
-  module.def(
-      "write_dataset",
-      [](const std::string& uri, const Table& rows, const std::string& mode,
-         std::optional<std::string> data_version, std::optional<std::string> vector_column,
-         std::optional<int64_t> max_rows_per_file, std::optional<int64_t> max_bytes_per_file,
-         bool stable_row_ids, std::optional<int64_t> memory_limit_bytes, nb::object progress) {
-        const WriteOptions options{mode,
-                                   std::move(data_version),
-                                   std::move(vector_column),
-                                   max_rows_per_file,
-                                   max_bytes_per_file,
-                                   stable_row_ids,
-                                   memory_limit_bytes};
-        return WriteDataset(uri, rows, options, std::move(progress));
-      },
-      "uri"_a, "rows"_a, "mode"_a, "data_version"_a.none(), "vector_column"_a.none(),
-      "max_rows_per_file"_a.none(), "max_bytes_per_file"_a.none(), "stable_row_ids"_a,
-      "memory_limit_bytes"_a.none(), "progress"_a.none());
-  module.def("delete_rows", DeleteRows, "uri"_a, "where"_a);
+  module.def("write_dataset", WriteDataset, "uri"_a, "rows"_a, "options"_a, "progress"_a.none());
+  module.def("delete_rows", DeleteRows, "uri"_a, "where"_a.none());
   module.def("create_index", CreateIndex, "uri"_a, "options"_a, "progress"_a.none(), "JSON.");
-  module.def("optimize_index", OptimizeIndex, "uri"_a, "name"_a, "options"_a, "progress"_a.none(),
-             "JSON.");
-  module.def("drop_index", DropIndex, "uri"_a, "name"_a, "The version that came of it.");
-  module.def("rename_index", RenameIndex, "uri"_a, "name"_a, "new_name"_a,
+  module.def("optimize_index", OptimizeIndex, "uri"_a, "name"_a.none(), "options"_a,
+             "progress"_a.none(), "JSON.");
+  module.def("drop_index", DropIndex, "uri"_a, "name"_a.none(), "The version that came of it.");
+  module.def("rename_index", RenameIndex, "uri"_a, "name"_a.none(), "new_name"_a.none(),
              "The version that came of it.");
   module.def("compact_dataset", CompactDataset, "uri"_a, "target_rows"_a.none(),
              "deleted_share_max"_a.none(), "progress"_a.none());

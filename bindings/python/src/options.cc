@@ -4,6 +4,8 @@
 
 #include <map>
 
+#include "errors.h"
+
 namespace nb = nanobind;
 
 namespace kinjo::python {
@@ -45,27 +47,24 @@ const std::map<std::string, bool Raw::*> kFlags = {{"fast_search", &Raw::fast_se
                                                    {"mutual", &Raw::mutual},
                                                    {"clusters", &Raw::clusters}};
 
-[[noreturn]] void WrongKind(const std::string& name, const char* wanted, nb::handle value) {
-  const std::string given = nb::cast<std::string>(value.type().attr("__name__"));
-  throw nb::type_error((name + " must be " + wanted + ", not " + given).c_str());
+std::string KindOf(nb::handle value) {
+  return nb::cast<std::string>(value.type().attr("__name__"));
 }
 
-double FractionOf(const std::string& name, nb::handle value) {
-  const double number = PyFloat_AsDouble(value.ptr());
-  if (number == -1.0 && PyErr_Occurred() != nullptr) {
-    PyErr_Clear();
-    WrongKind(name, "a number", value);
-  }
-  return number;
+[[noreturn]] void WrongKind(const std::string& name, const char* wanted, nb::handle value) {
+  throw nb::type_error((name + " must be " + wanted + ", not " + KindOf(value)).c_str());
 }
 
 }  // namespace
 
 std::string TextOf(const std::string& name, nb::handle value) {
+  if (!PyUnicode_Check(value.ptr())) WrongKind(name, "a string", value);
   std::string text;
-  if (!nb::try_cast(value, text)) WrongKind(name, "a string", value);
+  if (!nb::try_cast(value, text)) {
+    RaiseError(KINJO_ERROR_INVALID, name + " holds a character that UTF-8 doesn't have");
+  }
   if (text.find('\0') != std::string::npos) {
-    throw nb::value_error((name + " holds a zero byte").c_str());
+    RaiseError(KINJO_ERROR_INVALID, name + " holds a zero byte");
   }
   return text;
 }
@@ -79,16 +78,47 @@ int64_t NumberOf(const std::string& name, nb::handle value) {
   int overflow = 0;
   const int64_t number = PyLong_AsLongLongAndOverflow(whole.ptr(), &overflow);
   if (overflow != 0 || number == KINJO_UNSET) {
-    throw nb::value_error((name + " is beyond 64 bits").c_str());
+    RaiseError(KINJO_ERROR_INVALID, name + " is beyond 64 bits");
   }
   return number;
 }
 
+double FractionOf(const std::string& name, nb::handle value) {
+  const double number = PyFloat_AsDouble(value.ptr());
+  if (number == -1.0 && PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    WrongKind(name, "a number", value);
+  }
+  return number;
+}
+
+bool FlagOf(const std::string& name, nb::handle value) {
+  // NumPy's comparisons give a truth value of their own.
+  const std::string kind = KindOf(value);
+  if (!PyBool_Check(value.ptr()) && kind != "bool" && kind != "bool_") {
+    WrongKind(name, "True or False", value);
+  }
+  return PyObject_IsTrue(value.ptr()) == 1;
+}
+
 std::vector<std::string> TextsOf(const std::string& name, nb::handle value) {
-  if (PyUnicode_Check(value.ptr())) WrongKind(name, "a list of strings", value);
+  PyObject* raw = value.ptr();
+  if (PyUnicode_Check(raw) || PyBytes_Check(raw) || PyDict_Check(raw) || PyAnySet_Check(raw) ||
+      Py_TYPE(raw)->tp_iter == nullptr) {
+    WrongKind(name, "a list of strings", value);
+  }
   std::vector<std::string> texts;
   for (const nb::handle text : value) texts.push_back(TextOf(name, text));
   return texts;
+}
+
+int64_t NumberOrUnset(const std::string& name, nb::handle value) {
+  return value.is_none() ? KINJO_UNSET : NumberOf(name, value);
+}
+
+std::optional<std::string> TextOrNone(const std::string& name, nb::handle value) {
+  if (value.is_none()) return std::nullopt;
+  return TextOf(name, value);
 }
 
 JoinOptions::JoinOptions(const nb::dict& given) {
@@ -160,9 +190,7 @@ bool JoinOptions::SetText(const std::string& name, nb::handle value) {
 bool JoinOptions::SetFlag(const std::string& name, nb::handle value) {
   const auto found = kFlags.find(name);
   if (found == kFlags.end()) return false;
-  const int truth = PyObject_IsTrue(value.ptr());
-  if (truth < 0) throw nb::python_error();
-  raw_.*found->second = truth != 0;
+  raw_.*found->second = FlagOf(name, value);
   return true;
 }
 

@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,9 +39,16 @@ class JoinOptions {
   std::deque<std::vector<const char*>> lists_;
 };
 
-/// A text, a number or a list as the C ABI wants it; TypeError names the option.
+/// A text, a number, a flag or a list as the C ABI wants it. A value of another kind is a
+/// TypeError, one that the C ABI can't take (a zero byte, a lone surrogate, beyond 64 bits)
+/// InvalidArgument; both name the option.
 std::string TextOf(const std::string& name, nanobind::handle value);
 int64_t NumberOf(const std::string& name, nanobind::handle value);
+double FractionOf(const std::string& name, nanobind::handle value);
+bool FlagOf(const std::string& name, nanobind::handle value);
 std::vector<std::string> TextsOf(const std::string& name, nanobind::handle value);
+/// The same of a value that may be None, which stands for KINJO_UNSET and for no text.
+int64_t NumberOrUnset(const std::string& name, nanobind::handle value);
+std::optional<std::string> TextOrNone(const std::string& name, nanobind::handle value);
 
 }  // namespace kinjo::python

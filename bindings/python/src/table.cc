@@ -1,4 +1,5 @@
 // Tables: what a join's sides are made of, from files, Arrow streams and buffers of numbers.
+#include <cerrno>
 #include <map>
 
 #include "capsules.h"
@@ -34,6 +35,40 @@ class Elements {
   Py_buffer view_{};
 };
 
+// Another's stream, which ends with an error once a watch was cancelled: reading it to its end can
+// be stopped between two batches.
+struct Stoppable {
+  ArrowArrayStream inner;
+  const Watch* watch;  // outlives the stream
+};
+
+Stoppable* Behind(ArrowArrayStream* stream) {
+  return static_cast<Stoppable*>(stream->private_data);
+}
+
+ArrowArrayStream MakeStoppable(ArrowArrayStream inner, const Watch* watch) {
+  const auto get_schema = [](ArrowArrayStream* self, ArrowSchema* out) {
+    ArrowArrayStream* stream = &Behind(self)->inner;
+    return stream->get_schema(stream, out);
+  };
+  const auto get_next = [](ArrowArrayStream* self, ArrowArray* out) {
+    if (Behind(self)->watch->is_cancelled()) return ECANCELED;
+    ArrowArrayStream* stream = &Behind(self)->inner;
+    return stream->get_next(stream, out);
+  };
+  const auto get_last_error = [](ArrowArrayStream* self) {
+    ArrowArrayStream* stream = &Behind(self)->inner;
+    return stream->get_last_error(stream);
+  };
+  const auto release = [](ArrowArrayStream* self) {
+    ArrowArrayStream* stream = &Behind(self)->inner;
+    stream->release(stream);
+    delete Behind(self);
+    *self = ArrowArrayStream{};
+  };
+  return {get_schema, get_next, get_last_error, release, new Stoppable{inner, watch}};
+}
+
 }  // namespace
 
 Table Table::Open(const std::string& uri, std::optional<int64_t> version) {
@@ -50,8 +85,22 @@ Table Table::FromStream(nb::handle capsule, const std::string& name, bool keep) 
   RequireSafeProcess();
   ArrowArrayStream stream = TakeStream(capsule);
   kinjo_table* raw = nullptr;
-  const auto make = keep ? kinjo_table_from_rows : kinjo_table_from_stream;
-  Call([&](kinjo_error** error) { return make(&stream, name.c_str(), &raw, error); });
+  if (!keep) {
+    Call([&](kinjo_error** error) {
+      return kinjo_table_from_stream(&stream, name.c_str(), &raw, error);
+    });
+    return Table(raw);
+  }
+  const auto watch = Watch::Make(nb::none());
+  stream = MakeStoppable(stream, watch.get());
+  try {
+    Long(watch.get(), [&](kinjo_error** error) {
+      return kinjo_table_from_rows(&stream, name.c_str(), &raw, error);
+    });
+  } catch (...) {
+    kinjo_table_free(raw);  // a signal may come when all was read
+    throw;
+  }
   return Table(raw);
 }
 

@@ -34,6 +34,7 @@ class Watch {
   /// What the run is given. Borrows from here.
   kinjo_run_options Options();
   void Cancel() const { kinjo_cancel_raise(cancel_); }
+  bool is_cancelled() const { return kinjo_cancel_is_raised(cancel_); }
   /// True when a wait must look up now and then: on the main thread, or to tell progress.
   bool looks_up() const;
   /// True when the last look-up was a while ago, also where work is quick and often.

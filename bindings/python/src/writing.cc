@@ -36,35 +36,42 @@ nb::dict Commit(nb::object progress, const Change& change) {
 
 }  // namespace
 
-nb::dict WriteDataset(const std::string& uri, const Table& rows, const WriteOptions& options,
+nb::dict WriteDataset(const std::string& uri, const Table& rows, const nb::dict& options,
                       nb::object progress) {
+  const auto text = [&](const char* name) { return TextOrNone(name, options[name]); };
+  const auto number = [&](const char* name) { return NumberOrUnset(name, options[name]); };
+  const auto mode = text("mode"), data_version = text("data_version"),
+             vector_column = text("vector_column");
   kinjo_write_options raw;
   kinjo_write_options_init(&raw, sizeof(raw));
-  raw.mode = options.mode.c_str();
-  raw.data_version = OrNull(options.data_version);
-  raw.vector_column = OrNull(options.vector_column);
-  raw.max_rows_per_file = options.max_rows_per_file.value_or(KINJO_UNSET);
-  raw.max_bytes_per_file = options.max_bytes_per_file.value_or(KINJO_UNSET);
-  raw.stable_row_ids = options.stable_row_ids;
-  raw.memory_limit_bytes = options.memory_limit_bytes.value_or(KINJO_UNSET);
+  raw.mode = OrNull(mode);
+  raw.data_version = OrNull(data_version);
+  raw.vector_column = OrNull(vector_column);
+  raw.max_rows_per_file = number("max_rows_per_file");
+  raw.max_bytes_per_file = number("max_bytes_per_file");
+  raw.stable_row_ids = FlagOf("stable_row_ids", options["stable_row_ids"]);
+  raw.memory_limit_bytes = number("memory_limit_bytes");
   kinjo_table* table = rows.get();
   return Commit(std::move(progress), [&](const auto* run, auto* report, kinjo_error** error) {
     return kinjo_dataset_write(uri.c_str(), table, &raw, run, report, error);
   });
 }
 
-nb::dict DeleteRows(const std::string& uri, const std::string& where) {
+nb::dict DeleteRows(const std::string& uri, nb::handle where_given) {
+  const std::string where = TextOf("where", where_given);
   return Commit(nb::none(), [&](const auto* run, auto* report, kinjo_error** error) {
     return kinjo_dataset_delete(uri.c_str(), where.c_str(), run, report, error);
   });
 }
 
-nb::dict CompactDataset(const std::string& uri, std::optional<int64_t> target_rows,
-                        std::optional<double> deleted_share_max, nb::object progress) {
+nb::dict CompactDataset(const std::string& uri, nb::handle target_rows,
+                        nb::handle deleted_share_max, nb::object progress) {
   kinjo_compact_options raw;
   kinjo_compact_options_init(&raw, sizeof(raw));
-  raw.target_rows = target_rows.value_or(KINJO_UNSET);
-  if (deleted_share_max.has_value()) raw.deleted_share_max = *deleted_share_max;
+  raw.target_rows = NumberOrUnset("target_rows", target_rows);
+  if (!deleted_share_max.is_none()) {
+    raw.deleted_share_max = FractionOf("deleted_share_max", deleted_share_max);
+  }
   return Commit(std::move(progress), [&](const auto* run, auto* report, kinjo_error** error) {
     return kinjo_dataset_compact(uri.c_str(), &raw, run, report, error);
   });

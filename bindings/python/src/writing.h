@@ -3,31 +3,20 @@
 
 #include <nanobind/nanobind.h>
 
-#include <optional>
 #include <string>
 
 #include "handles.h"
 
 namespace kinjo::python {
 
-/// What the caller may say of the files that are written; nothing: the library's choice.
-struct WriteOptions {
-  std::string mode;
-  std::optional<std::string> data_version;
-  std::optional<std::string> vector_column;
-  std::optional<int64_t> max_rows_per_file;
-  std::optional<int64_t> max_bytes_per_file;
-  bool stable_row_ids = false;
-  std::optional<int64_t> memory_limit_bytes;
-};
-
-/// Gives version, rows, fragments, bytes.
-nanobind::dict WriteDataset(const std::string& uri, const Table& rows, const WriteOptions& options,
-                            nanobind::object progress);
+/// `options` by the names of kinjo_write_options; None is the library's choice. Gives version,
+/// rows, fragments, bytes.
+nanobind::dict WriteDataset(const std::string& uri, const Table& rows,
+                            const nanobind::dict& options, nanobind::object progress);
 /// Gives version, rows.
-nanobind::dict DeleteRows(const std::string& uri, const std::string& where);
+nanobind::dict DeleteRows(const std::string& uri, nanobind::handle where);
 /// Gives version, rows, fragments, old_fragments, bytes.
-nanobind::dict CompactDataset(const std::string& uri, std::optional<int64_t> target_rows,
-                              std::optional<double> deleted_share_max, nanobind::object progress);
+nanobind::dict CompactDataset(const std::string& uri, nanobind::handle target_rows,
+                              nanobind::handle deleted_share_max, nanobind::object progress);
 
 }  // namespace kinjo::python
