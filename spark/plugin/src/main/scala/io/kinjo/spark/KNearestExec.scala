@@ -1,0 +1,57 @@
+package io.kinjo.spark
+
+import org.apache.spark.TaskContext
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.physical.Partitioning
+import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+
+/**
+ * The join, task by task: no shuffle, left rows stay in their partitions and their order. One
+ * native call a block of left rows (`BlockJoin`).
+ */
+private[spark] final case class KNearestExec(
+    child: SparkPlan,
+    query: Expression,
+    spec: ProbeSpec,
+    right: Seq[Attribute],
+    measures: Seq[Attribute],
+    outer: Boolean,
+    reason: String)
+    extends UnaryExecNode {
+
+  override def output: Seq[Attribute] = child.output ++ right ++ measures
+  override def producedAttributes: AttributeSet = AttributeSet(right ++ measures)
+  override def nodeName: String = "KNearest"
+  override def simpleString(maxFields: Int): String = s"KNearest ${spec.described(reason)}"
+  override def outputPartitioning: Partitioning = child.outputPartitioning
+  override def outputOrdering: Seq[SortOrder] = child.outputOrdering
+
+  override lazy val metrics: Map[String, SQLMetric] = Map(
+    "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"),
+    "leftRows" -> SQLMetrics.createMetric(sparkContext, "left rows"),
+    "skippedRows" -> SQLMetrics.createMetric(sparkContext, "left rows without a usable vector"),
+    "blocks" -> SQLMetrics.createMetric(sparkContext, "blocks of left rows"),
+    "partitionsProbed" -> SQLMetrics.createMetric(sparkContext, "partitions probed"),
+    "partitionsRead" -> SQLMetrics.createMetric(sparkContext, "partitions read"),
+    "bytesRead" -> SQLMetrics.createSizeMetric(sparkContext, "bytes read"),
+    "searchTime" -> SQLMetrics.createTimingMetric(sparkContext, "time in the engine"))
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    val bound = BindReferences.bindReference(query, child.output)
+    val asked = spec
+    val measureNames = measures.map(_.name)
+    val outputTypes = output.map(_.dataType).toArray
+    val keepAll = outer
+    val counters = metrics
+    child.execute().mapPartitions { rows =>
+      val context = TaskContext.get()
+      new BlockJoin(rows, bound, asked, measureNames, outputTypes, keepAll, counters, context)
+    }
+  }
+
+  override protected def withNewChildInternal(newChild: SparkPlan): KNearestExec =
+    copy(child = newChild)
+}

@@ -1,0 +1,95 @@
+package io.kinjo.spark
+
+import java.time.{Instant, LocalDate, ZoneOffset}
+import java.time.format.DateTimeFormatter
+
+import scala.util.Try
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
+
+/**
+ * Spark's predicates as SQL texts of the engine. Only what means the same in both is translated;
+ * None for anything else.
+ */
+private[spark] object PredicateText {
+
+  /** `names`: what the dataset calls the columns. */
+  def of(predicate: Expression, names: Map[ExprId, String]): Option[String] =
+    new PredicateText(column => names.get(column.exprId)).text(predicate)
+
+  /** Of predicates over columns that are called as in the dataset. */
+  def ofColumns(predicate: Expression): Option[String] =
+    new PredicateText(column => Some(column.name)).text(predicate)
+
+  private val DateText = DateTimeFormatter.ISO_LOCAL_DATE
+  private val TimeText = DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss.SSSSSS")
+}
+
+private final class PredicateText(names: Attribute => Option[String]) {
+  import PredicateText._
+
+  def text(expression: Expression): Option[String] = expression match {
+    case And(left, right) => both("AND", left, right)
+    case Or(left, right) => both("OR", left, right)
+    case Not(inner) => text(inner).map(known => s"NOT ($known)")
+    case IsNull(inner) => value(inner).map(known => s"$known IS NULL")
+    case IsNotNull(inner) => value(inner).map(known => s"$known IS NOT NULL")
+    case EqualTo(left, right) => compared("=", left, right)
+    case LessThan(left, right) => compared("<", left, right)
+    case LessThanOrEqual(left, right) => compared("<=", left, right)
+    case GreaterThan(left, right) => compared(">", left, right)
+    case GreaterThanOrEqual(left, right) => compared(">=", left, right)
+    case In(needle, list) => within(needle, list.map(value))
+    case InSet(needle, set) => within(needle, set.toSeq.map(literal(_, needle.dataType)))
+    case column: Attribute if column.dataType == BooleanType => value(column)
+    case Literal(true, BooleanType) => Some("TRUE")
+    case Literal(false, BooleanType) => Some("FALSE")
+    case _ => None
+  }
+
+  private def both(word: String, left: Expression, right: Expression): Option[String] =
+    for (one <- text(left); other <- text(right)) yield s"($one) $word ($other)"
+
+  // Spark orders NaN above all numbers and calls it equal to itself; the engine doesn't. So
+  // comparisons of floating-point columns stay with Spark.
+  private def compared(word: String, left: Expression, right: Expression): Option[String] =
+    if (isFloating(left) || isFloating(right)) None
+    else for (one <- value(left); other <- value(right)) yield s"$one $word $other"
+
+  private def isFloating(expression: Expression): Boolean = expression.dataType match {
+    case FloatType | DoubleType => true
+    case _ => false
+  }
+
+  private def within(needle: Expression, list: Seq[Option[String]]): Option[String] =
+    if (isFloating(needle) || list.isEmpty || list.contains(None)) None
+    else value(needle).map(known => s"$known IN (${list.flatten.mkString(", ")})")
+
+  // A plan that isn't optimized yet has casts around literals and columns.
+  private def value(expression: Expression): Option[String] = Exactly.of(expression) match {
+    case column: Attribute => names(column).map(quoted)
+    case Literal(constant, kind) => literal(constant, kind)
+    case constant if constant.foldable && constant.deterministic =>
+      Try(constant.eval()).toOption.flatMap(literal(_, constant.dataType))
+    case _ => None
+  }
+
+  private def quoted(name: String): String = s"`${name.replace("`", "``")}`"
+
+  private def literal(constant: Any, kind: DataType): Option[String] = (constant, kind) match {
+    case (null, _) => None
+    case (number, ByteType | ShortType | IntegerType | LongType) => Some(number.toString)
+    case (number: Decimal, _: DecimalType) => Some(number.toJavaBigDecimal.toPlainString)
+    case (text: UTF8String, StringType) => Some(s"'${text.toString.replace("'", "''")}'")
+    case (flag: Boolean, BooleanType) => Some(if (flag) "TRUE" else "FALSE")
+    case (days: Int, DateType) =>
+      Some(s"DATE '${LocalDate.ofEpochDay(days.toLong).format(DateText)}'")
+    case (micros: Long, TimestampType | TimestampNTZType) =>
+      val second = Math.floorDiv(micros, 1000000L)
+      val instant = Instant.ofEpochSecond(second, Math.floorMod(micros, 1000000L) * 1000)
+      Some(s"TIMESTAMP '${TimeText.format(instant.atOffset(ZoneOffset.UTC))}'")
+    case _ => None
+  }
+}
