@@ -27,13 +27,13 @@ def race(rivals, rounds):
     return rates
 
 
-def print_race(title, rivals, rates, notes=()):
+def print_race(title, rivals, rates, notes=(), unit="queries/s"):
     """The first rival against each of the others."""
     print(f"\n{title}")
     width = max(len(rival.name) for rival in rivals)
     for place, (rival, own) in enumerate(zip(rivals, rates)):
         median = statistics.median(own)
-        line = f"  {rival.name:<{width}}  {median:>10,.0f} queries/s"
+        line = f"  {rival.name:<{width}}  {median:>10,.0f} {unit}"
         if place > 0:
             ratios = [first / other for first, other in zip(rates[0], own)]
             line += (f"   {rivals[0].name} is {statistics.median(ratios):.2f}x"

@@ -16,15 +16,21 @@ def shown(command):
     return " ".join(words)
 
 
-def join(*flags):
-    """Runs `kinjo join`; -> (its JSON report, seconds of the whole process)."""
-    command = [str(PROGRAM), "join", "--json", "--progress", "none", *map(str, flags)]
+def run(*words):
+    """Runs the program; -> (what it printed, seconds of the whole process)."""
+    command = [str(PROGRAM), *map(str, words)]
     begin = time.perf_counter()
     done = subprocess.run(command, capture_output=True, text=True)
     seconds = time.perf_counter() - begin
     if done.returncode != 0:
         raise SystemExit(f"{shown(command)}\nfailed: {done.stderr.strip()}")
-    return report_of(done.stdout + done.stderr), seconds
+    return done.stdout + done.stderr, seconds
+
+
+def join(*flags):
+    """Runs `kinjo join`; -> (its JSON report, seconds of the whole process)."""
+    text, seconds = run("join", "--json", "--progress", "none", *flags)
+    return report_of(text), seconds
 
 
 def report_of(text):

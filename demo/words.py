@@ -1,9 +1,9 @@
-"""The demo's data: 400,000 English words as 50-d GloVe vectors, made into a Lance dataset with an
-IVF_PQ index (right) and 10,000 of the words as a Parquet file (left). Made once, under build/demo.
+"""The demo's data: 400,000 English words as 50-d GloVe vectors in a Parquet file, made by kinjo into a
+Lance dataset with an IVF_PQ index (right), and 10,000 of the words as another file (left). Made once,
+under build/demo.
 """
 
 import importlib.util
-import os
 import shutil
 from pathlib import Path
 
@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-os.environ.setdefault("LANCE_LOG", "error")
-import lance  # noqa: E402
+from demo import program
 
 FOLDER = Path(__file__).resolve().parent.parent / "build" / "demo"
+WORDS = FOLDER / "words.parquet"
 DATASET = FOLDER / "words.lance"
 LEFT = FOLDER / "some-words.parquet"
 DIM = 50
@@ -42,19 +42,21 @@ def table(words, vectors):
     return pa.table({"word": pa.array(words), "vector": column})
 
 
-def write_dataset(words, vectors):
-    """Writes beside the place and renames, so that a stopped run leaves no half a dataset."""
+def write_parquet(place, words, vectors):
+    """A file that is whole or not there."""
+    unfinished = place.with_suffix(".unfinished")
+    pq.write_table(table(words, vectors), unfinished)
+    unfinished.rename(place)
+
+
+def write_dataset():
+    """Makes it beside its place and renames, so that a stopped run leaves no half a dataset."""
     unfinished = FOLDER / "unfinished.lance"
     shutil.rmtree(unfinished, ignore_errors=True)
-    dataset = lance.write_dataset(table(words, vectors), unfinished)
-    dataset.create_index(
-        "vector",
-        index_type="IVF_PQ",
-        name="vector_idx",
-        metric="cosine",
-        num_partitions=NUM_PARTITIONS,
-        num_sub_vectors=NUM_SUB_VECTORS,
-    )
+    program.run("import", WORDS, unfinished)
+    program.run("index", "create", unfinished, "--column", "vector", "--type", "IVF_PQ",
+                "--metric", "cosine", "--num-partitions", NUM_PARTITIONS,
+                "--num-sub-vectors", NUM_SUB_VECTORS)
     unfinished.rename(DATASET)
 
 
@@ -65,9 +67,7 @@ def write_left(words, vectors):
     others = np.random.default_rng(7).permutation(len(words))
     others = others[~np.isin(others, shown)][: LEFT_WORDS - len(shown)]
     rows = np.concatenate([shown, others])
-    unfinished = LEFT.with_suffix(".unfinished")
-    pq.write_table(table([words[row] for row in rows], vectors[rows]), unfinished)
-    unfinished.rename(LEFT)
+    write_parquet(LEFT, [words[row] for row in rows], vectors[rows])
 
 
 def make():
@@ -77,7 +77,8 @@ def make():
         return
     words, vectors = load()
     if not DATASET.exists():
+        write_parquet(WORDS, words, vectors)
         print(f"making {DATASET.name}: {len(words):,} words with an IVF_PQ index ...", flush=True)
-        write_dataset(words, vectors)
+        write_dataset()
     if not LEFT.exists():
         write_left(words, vectors)

@@ -19,7 +19,7 @@ def check():
 
 
 def test():
-    machine.prepare()
+    machine.prepare("test")
     testing.test([])
 
 
@@ -44,7 +44,7 @@ def asan():
 
     Those that compare answers (oracle, differential) run without: they take the same code again.
     """
-    machine.prepare("clang")
+    machine.prepare("test", "clang")
     building.build("asan")
     testing.ctest("asan")
     testing.pytest(*SANITIZED_TESTS, preset="asan")
@@ -57,7 +57,7 @@ def tsan():
 
 
 def fuzz():
-    machine.prepare("clang")
+    machine.prepare("test", "clang")
     fuzzing.fuzz([], FUZZ_INPUTS)
 
 

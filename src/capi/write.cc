@@ -1,4 +1,5 @@
 // Datasets written and changed, at the wall.
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -122,6 +123,8 @@ bool kinjo_dataset_write(const char* uri, kinjo_table* rows, const kinjo_write_o
     ARROW_ASSIGN_OR_RAISE(WriteRequest request, ToWriteRequest(options));
     request.options.cancel = control.cancel;
     request.options.progress = std::move(control.progress);
+    kinjo::base::ThreadPool pool(std::min(2, kinjo::base::DefaultThreadCount()));
+    request.options.pool = &pool;
     request.options.total_rows = rows->source->num_rows().value_or(-1);
     ARROW_ASSIGN_OR_RAISE(auto stream, rows->source->Read(std::nullopt));
     if (!request.vector_column.empty()) {

@@ -9,6 +9,7 @@
 
 #include "dataset/commit.h"
 #include "dataset/row_alignment.h"
+#include "dataset/row_pipe.h"
 #include "dataset/row_progress.h"
 #include "dataset/table_version.h"
 #include "format/arrow_schema.h"
@@ -21,6 +22,7 @@ namespace proto = format::proto;
 
 constexpr const char* kDefaultDataVersion = "2.2";
 constexpr uint64_t kSmallestPageBytes = uint64_t{64} << 10;
+constexpr int64_t kMostAheadBytes = int64_t{32} << 20;
 
 /// Refuses a folder that holds something else: a dataset's own folders, left by a write that didn't
 /// get to its end, are fine.
@@ -90,14 +92,17 @@ class DatasetWrite {
     ARROW_ASSIGN_OR_RAISE(const auto writer,
                           FragmentWriter::Make(root_, alignment_.schema(), data_version_, limits));
     RowProgress progress(options_.progress, options_.total_rows);
-    while (true) {
-      ARROW_RETURN_NOT_OK(options_.cancel.Check());
+    const auto read = [&]() -> arrow::Result<std::shared_ptr<arrow::RecordBatch>> {
       ARROW_ASSIGN_OR_RAISE(const auto batch, rows->Next());
-      if (batch == nullptr) break;
-      ARROW_ASSIGN_OR_RAISE(const auto aligned, alignment_.Apply(*batch));
-      ARROW_RETURN_NOT_OK(writer->Write(*aligned));
-      progress.Add(batch->num_rows());
-    }
+      if (batch == nullptr) return batch;
+      return alignment_.Apply(*batch);
+    };
+    const auto write = [&](const arrow::RecordBatch& batch) -> arrow::Status {
+      ARROW_RETURN_NOT_OK(writer->Write(batch));
+      progress.Add(batch.num_rows());
+      return arrow::Status::OK();
+    };
+    ARROW_RETURN_NOT_OK(PipeRows(read, write, AheadBytes(), options_.pool, options_.cancel));
     ARROW_ASSIGN_OR_RAISE(std::vector<proto::DataFragmentMessage> fragments, writer->Finish());
     WriteReport report{
         .rows = writer->rows(), .fragments = fragments.size(), .bytes = writer->bytes()};
@@ -119,6 +124,12 @@ class DatasetWrite {
     if (!appends_ || data_version_ == own) return arrow::Status::OK();
     return base::Invalid("data_version is '", data_version_, "', but ", root_.uri, " has files of ",
                          own, ": an append writes the dataset's own version");
+  }
+
+  /// What may wait between reading and writing.
+  int64_t AheadBytes() const {
+    const int64_t limit = options_.memory_limit_bytes;
+    return limit == 0 ? kMostAheadBytes : std::min(kMostAheadBytes, limit / 8);
   }
 
   /// Pages of all columns wait in memory, and one is encoded: half of the limit is for them, the

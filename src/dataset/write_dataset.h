@@ -9,6 +9,7 @@
 #include "base/cancel_token.h"
 #include "base/error.h"
 #include "base/progress.h"
+#include "base/thread_pool.h"
 #include "dataset/fragment_writer.h"
 
 namespace kinjo::dataset {
@@ -32,6 +33,8 @@ struct WriteOptions {
   /// Pages are made small enough that those of all columns fit; 0 = no limit.
   int64_t memory_limit_bytes = 0;
   int64_t total_rows = -1;  ///< for the progress; -1 = not known
+  /// Reading and writing go on side by side on two of its threads; null: in turns.
+  base::ThreadPool* pool = nullptr;
   base::CancelToken cancel;
   base::ProgressCallback progress;  ///< may be empty
 };

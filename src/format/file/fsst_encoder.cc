@@ -33,56 +33,59 @@ uint64_t MaskOf(uint32_t length) {
 
 void FsstEncoder::Use(std::vector<Symbol> symbols) {
   symbols_ = std::move(symbols);
-  single_.fill(kNoSymbol);
-  pair_begin_.assign(kPairs + 1, 0);
-  by_pair_.clear();
-  for (uint32_t code = 0; code < symbols_.size(); ++code) {
-    if (symbols_[code].length == 1) {
-      single_[symbols_[code].bytes] = static_cast<uint16_t>(code);
-    } else {
-      by_pair_.push_back(static_cast<uint16_t>(code));
-      ++pair_begin_[(symbols_[code].bytes & 0xFFFF) + 1];
-    }
+  single_.fill({kNoSymbol, 1});
+  for (size_t code = 0; code < symbols_.size(); ++code) {
+    const Symbol& symbol = symbols_[code];
+    if (symbol.length == 1) single_[symbol.bytes] = {static_cast<uint8_t>(code), 1};
   }
-  for (size_t pair = 0; pair < kPairs; ++pair) pair_begin_[pair + 1] += pair_begin_[pair];
-  std::sort(by_pair_.begin(), by_pair_.end(), [&](uint16_t a, uint16_t b) {
-    const auto key = [&](uint16_t code) {
-      const Symbol& symbol = symbols_[code];
-      return std::tuple(symbol.bytes & 0xFFFF, kMostSymbolBytes - symbol.length, code);
-    };
-    return key(a) < key(b);
-  });
+  short_.resize(kPairs);
+  for (size_t pair = 0; pair < kPairs; ++pair) short_[pair] = single_[pair & 0xFF];
+  long_.assign(kLongPlaces, {});
+  for (size_t code = 0; code < symbols_.size(); ++code) {
+    const Symbol& symbol = symbols_[code];
+    const Found found{static_cast<uint8_t>(code), static_cast<uint8_t>(symbol.length)};
+    if (symbol.length == 2) short_[symbol.bytes] = found;
+    if (symbol.length < 3) continue;
+    size_t place = LongPlace(symbol.bytes);
+    while (long_[place].mask != 0) place = (place + 1) % kLongPlaces;
+    long_[place] = {symbol.bytes, MaskOf(symbol.length), found};
+  }
 }
 
-uint32_t FsstEncoder::Find(uint64_t word, size_t left) const {
-  const size_t pair = word & 0xFFFF;
-  for (uint32_t i = pair_begin_[pair]; i < pair_begin_[pair + 1]; ++i) {
-    const Symbol& symbol = symbols_[by_pair_[i]];
-    if (((word ^ symbol.bytes) & MaskOf(symbol.length)) == 0 && symbol.length <= left) {
-      return by_pair_[i];
+size_t FsstEncoder::LongPlace(uint64_t word) {
+  constexpr uint32_t kMultiplier = 0x9E3779B1;
+  static_assert(kLongPlaces == 1 << 11);
+  return static_cast<uint32_t>(word & 0xFFFFFF) * kMultiplier >> (32 - 11);
+}
+
+FsstEncoder::Found FsstEncoder::Find(uint64_t word, size_t left) const {
+  for (size_t place = LongPlace(word); long_[place].mask != 0; place = (place + 1) % kLongPlaces) {
+    const Long& symbol = long_[place];
+    if (((word ^ symbol.bytes) & symbol.mask) == 0 && symbol.found.length <= left) {
+      return symbol.found;
     }
   }
-  return single_[word & 0xFF];
+  return left > 1 ? short_[word & 0xFFFF] : single_[word & 0xFF];
 }
 
 void FsstEncoder::Encode(Bytes value, std::vector<uint8_t>* out) const {
-  const size_t start = out->size();
-  out->resize(start + value.size() * 2);
-  uint8_t* to = out->data() + start;
+  constexpr size_t kPiece = 512;
+  std::array<uint8_t, 2 * (kPiece + 1)> codes;
   for (size_t at = 0; at < value.size();) {
-    const size_t left = value.size() - at;
-    const uint64_t word =
-        left >= 8 ? Load<uint64_t>(value.data() + at) : LoadWord(value.data() + at, left);
-    const uint32_t code = Find(word, left);
-    if (code == kNoSymbol) {
-      *to++ = kFsstEscape;
-      *to++ = value[at++];
-    } else {
-      *to++ = static_cast<uint8_t>(code);
-      at += symbols_[code].length;
+    uint8_t* to = codes.data();
+    for (const size_t end = std::min(at + kPiece, value.size()); at < end;) {
+      const size_t left = value.size() - at;
+      const uint64_t word =
+          left >= 8 ? Load<uint64_t>(value.data() + at) : LoadWord(value.data() + at, left);
+      const Found found = Find(word, left);
+      // The byte itself follows where no symbol is found; else it is written over.
+      to[0] = found.code;
+      to[1] = static_cast<uint8_t>(word);
+      to += found.code == kNoSymbol ? 2 : 1;
+      at += found.length;
     }
+    out->insert(out->end(), codes.data(), to);
   }
-  out->resize(static_cast<size_t>(to - out->data()));
 }
 
 std::string FsstEncoder::Table() const {
@@ -156,15 +159,17 @@ void FsstTraining::CountSample() {
     uint32_t previous = kTokens;
     while (at < end) {
       const uint8_t byte = sample_[at];
-      const uint32_t code = encoder_.Find(LoadWord(sample_.data() + at, end - at), end - at);
-      const uint32_t token = code == FsstEncoder::kNoSymbol ? 256u + byte : code;
-      const uint32_t length = SymbolOf(token).length;
+      const auto token_of = [&](FsstEncoder::Found found) {
+        return found.code == FsstEncoder::kNoSymbol ? 256u + byte : found.code;
+      };
+      const auto found = encoder_.Find(LoadWord(sample_.data() + at, end - at), end - at);
+      const uint32_t token = token_of(found);
+      const uint32_t length = found.length;
       ++counts_[token];
       if (previous != kTokens) add_pair(previous, token);
       if (length > 1) {
         // What would have been taken without the longer symbol.
-        const uint32_t single = encoder_.single_[byte];
-        const uint32_t other = single == FsstEncoder::kNoSymbol ? 256u + byte : single;
+        const uint32_t other = token_of(encoder_.single_[byte]);
         ++counts_[other];
         if (previous != kTokens) add_pair(previous, other);
       }

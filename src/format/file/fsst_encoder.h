@@ -31,22 +31,36 @@ class FsstEncoder {
   friend class FsstTraining;
 
   static constexpr uint32_t kMostSymbols = 255;
-  static constexpr uint32_t kNoSymbol = kMostSymbols;
+  static constexpr uint8_t kNoSymbol = kMostSymbols;  // and the code of the escape
 
   struct Symbol {
     uint64_t bytes = 0;  // the first in the lowest bits
     uint32_t length = 0;
   };
 
-  FsstEncoder() { Use({}); }
-  void Use(std::vector<Symbol> symbols);
-  // The longest symbol that begins `word`, of which `left` bytes count.
-  uint32_t Find(uint64_t word, size_t left) const;
+  // What a value goes on with: a code, or kNoSymbol for one byte that none stands for.
+  struct Found {
+    uint8_t code = kNoSymbol;
+    uint8_t length = 0;
+  };
+  struct Long {
+    uint64_t bytes = 0;
+    uint64_t mask = 0;  // of the bytes that count; 0: no symbol
+    Found found;
+  };
+  static constexpr size_t kLongPlaces = 1 << 11;
 
-  std::vector<Symbol> symbols_;         // by code
-  std::array<uint16_t, 256> single_{};  // the code of a symbol of one byte, or kNoSymbol
-  std::vector<uint16_t> pair_begin_;    // by the first two bytes: a stretch of by_pair_
-  std::vector<uint16_t> by_pair_;       // codes of longer symbols, the longest first
+  FsstEncoder() { Use({}); }
+  // Of symbols of three bytes and more at most one may begin with the same three.
+  void Use(std::vector<Symbol> symbols);
+  // The longest symbol that begins `word`, of which `left` bytes count and the others are 0.
+  Found Find(uint64_t word, size_t left) const;
+  static size_t LongPlace(uint64_t word);
+
+  std::vector<Symbol> symbols_;      // by code
+  std::array<Found, 256> single_{};  // by a byte
+  std::vector<Found> short_;         // by two: their own symbol, else that of the first
+  std::vector<Long> long_;           // a hash table of the others, by three
 };
 
 /// The values of a block as FSST codes.
