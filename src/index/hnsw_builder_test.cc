@@ -160,6 +160,20 @@ TEST(HnswBuilder, FindsWhatBruteForceFinds) {
   }
 }
 
+TEST(HnswBuilder, ListsAreFilledSoThatANarrowBeamFinds) {
+  const std::vector<float> rows = ClusteredRows(3000, 9);
+  const auto view = FloatRows(rows, Metric::kL2);
+  const HnswParams params;
+  const BuiltGraph built = Build(*view, params);
+  const format::GraphLevel& level = built.graph.levels[0];
+  // A node begins with m neighbours, and its list is cut to 2 m. The first nodes found fewer.
+  EXPECT_GE(level.neighbors.size(), size_t{3000} * params.m * 5 / 4);
+  uint32_t short_lists = 0;
+  for (size_t i = 0; i < 3000; ++i) short_lists += level.neighbors_at(i).size() < params.m;
+  EXPECT_LE(short_lists, params.m);
+  EXPECT_GE(Recall(*view, built.graph, 15), 0.985);
+}
+
 TEST(HnswBuilder, BytesAndHalvesAndBits) {
   const std::vector<float> rows = ClusteredRows(1500, 2);
   std::vector<uint8_t> bytes;
