@@ -98,7 +98,8 @@ class Rows:
 
     def to_pandas(self, **options: Any) -> pandas.DataFrame:
         """All rows as a pandas.DataFrame; options are those of pyarrow.Table.to_pandas."""
-        return self.to_arrow().to_pandas(**options)
+        frame: pandas.DataFrame = self.to_arrow().to_pandas(**options)
+        return frame
 
     def to_polars(self) -> polars.DataFrame:
         """All rows as a polars.DataFrame."""
