@@ -101,8 +101,8 @@ def test_stubs_are_python_and_name_no_type_of_cpp():
 def test_types_tell_users_tools_what_is_meant(tmp_path):
     """Right uses pass mypy's strictest rules, and each wrong one is found."""
     program = Path(__file__).with_name("typed_use.py")
-    done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path, program],
-                          cwd=tmp_path, capture_output=True, text=True)
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path, program]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -25,7 +25,9 @@ class JoinResult(Rows):
     `duckdb.sql("... FROM result")`). `with` closes it, which stops what still runs.
     """
 
-    def __init__(self, join: native.Join, left: str, right: str, options: dict[str, Any], progress: Any):
+    def __init__(
+        self, join: native.Join, left: str, right: str, options: dict[str, Any], progress: Any
+    ):
         super().__init__()
         self._join = join
         self._sides = left, right

@@ -121,7 +121,8 @@ class Rows:
                 self._stream.close()
 
     def __reduce__(self) -> str:
-        raise TypeError(f"a {type(self).__name__} can't be copied or pickled: its rows are read once")
+        kind = type(self).__name__
+        raise TypeError(f"a {kind} can't be copied or pickled: its rows are read once")
 
     def __enter__(self) -> Self:
         return self
