@@ -29,7 +29,19 @@ def build_wheel():
                f"-Cbuild-dir={FOLDER / 'build'}", machine.ROOT]
     command += [f"-Ccmake.define.{name}={value}" for name, value in definitions.items()]
     path = f"{VENV / 'bin'}:{os.environ.get('PATH', '')}"
-    run(command, env=building.environment() | {"PATH": path}, cwd=machine.ROOT)
+    environment = building.environment() | {"PATH": path}
+    run(command, env=environment, cwd=machine.ROOT)
+    return tag(next(WHEELS.glob("kinjo-*.whl")), environment)
+
+
+def tag(wheel, environment):
+    """Says in the wheel's name which Linux systems it runs on, by the symbols that it needs. All
+    that it needs beside the system's lies in it already, so nothing else is changed."""
+    done = subprocess.run([PYTHON, "-m", "auditwheel", "repair", "--wheel-dir", WHEELS, wheel],
+                          env=environment, cwd=machine.ROOT, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise Failure(f"auditwheel failed: {done.stderr.strip()}")
+    wheel.unlink()
     return next(WHEELS.glob("kinjo-*.whl"))
 
 

@@ -220,7 +220,7 @@ for name in ("close", "cancel", "explain", "report", "join"):
 
 
 def test_a_left_side_may_ask_and_cancel_the_join_that_reads_it(script):
-    """The thread that reads a left side in Python wants the interpreter while others wait for it."""
+    """The thread that reads a left side in Python wants the interpreter while others wait."""
     done = script("""
 import numpy as np, pyarrow as pa, kinjo
 values = np.random.default_rng(0).normal(size=(300, 8)).astype("f4")

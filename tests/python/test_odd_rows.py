@@ -1,5 +1,5 @@
-"""Rows that lie oddly, hold odd values or never come: each has a defined answer, rows or an error of
-a known class that says what, never a crash, a hang or another row's neighbours."""
+"""Rows that lie oddly, hold odd values or never come: each has a defined answer, rows or an error
+of a known class that says what, never a crash, a hang or another row's neighbours."""
 
 import lance
 import numpy as np

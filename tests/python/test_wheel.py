@@ -1,6 +1,7 @@
 """The wheel: what lies in it, what it needs of a machine, and how it lives beside others' Arrow."""
 
 import ast
+import inspect
 import re
 import subprocess
 import sys
@@ -10,9 +11,21 @@ from pathlib import Path
 import pytest
 
 import kinjo
+from kinjo._options import JoinOptions
 
 PACKAGE = Path(kinjo.__file__).parent
-OLDEST_GLIBC = (2, 34)
+# The options of a join in their order, with their defaults.
+SIGNATURE = {
+    "k": 10, "on": None, "left_on": None, "right_on": None, "how": "inner", "nprobes": None,
+    "minimum_nprobes": None, "maximum_nprobes": None, "refine_factor": None, "ef": None,
+    "metric": None, "distance_range": None, "where": None, "left_select": None,
+    "right_select": None, "by": None, "exclude_self": False, "recall": None, "index": "auto",
+    "unordered_pairs": False, "mutual": False, "memory_limit": None, "threads": None,
+    "suffix": "_right", "with_row_id": False, "right_version": None, "fast_search": False,
+    "approx_mode": "normal", "search_effort": None, "progress": None,
+}  # fmt: skip
+# What systems of glibc 2.34 have, as Red Hat's ninth.
+NEWEST = {"GLIBC": (2, 34), "GLIBCXX": (3, 4, 29), "CXXABI": (1, 3, 13)}
 
 
 def natives():
@@ -25,10 +38,20 @@ def output_of(*command):
 
 
 @pytest.mark.parametrize("path", natives(), ids=lambda path: path.name)
-def test_needs_no_newer_glibc(path):
-    versions = re.findall(r"GLIBC_(\d+)\.(\d+)", output_of("objdump", "-T", path))
-    assert versions
-    assert max((int(major), int(minor)) for major, minor in versions) <= OLDEST_GLIBC
+def test_needs_no_newer_system(path):
+    found = re.findall(r"\b(GLIBC|GLIBCXX|CXXABI)_([0-9.]+)", output_of("objdump", "-T", path))
+    assert found
+    for name, version in set(found):
+        assert tuple(map(int, version.split("."))) <= NEWEST[name], f"{name}_{version}"
+
+
+def test_the_wheel_says_what_it_needs(wheel):
+    """Its tag is the oldest system that has the symbols of all that lies in it."""
+    needed = {version for path in natives()
+              for version in re.findall(r"\bGLIBC_2\.(\d+)", output_of("objdump", "-T", path))}
+    tag = re.search(r"-cp3\d+-cp3\d+-manylinux_2_(\d+)_x86_64\.whl$", wheel.name)
+    assert tag is not None, wheel.name
+    assert int(tag[1]) == max(map(int, needed)) <= NEWEST["GLIBC"][1]
 
 
 @pytest.mark.parametrize("path", natives(), ids=lambda path: path.name)
@@ -73,6 +96,24 @@ def test_stubs_are_python_and_name_no_type_of_cpp():
     for word in ("std::", "kinjo::", "nanobind", "arrow::"):
         assert word not in stub
     assert "class Join:" in stub and "def join" in (PACKAGE / "_join.py").read_text()
+
+
+def test_types_tell_users_tools_what_is_meant(tmp_path):
+    """Right uses pass mypy's strictest rules, and each wrong one is found."""
+    program = Path(__file__).with_name("typed_use.py")
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path, program]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_join_is_declared_as_every_face_names_it():
+    given = str(inspect.signature(kinjo.join, eval_str=True)).replace(" | None", "")
+    for name, default in SIGNATURE.items():
+        assert re.search(rf"\b{name}: [^=]* = {re.escape(repr(default))}[,)]", given), name
+    parameters = inspect.signature(kinjo.join).parameters
+    assert list(parameters)[: len(SIGNATURE) + 2] == ["left", "right", *SIGNATURE]
+    passed_on = set(JoinOptions.__annotations__)
+    assert passed_on == {*parameters} - {"left", "right"}
 
 
 def test_every_public_name_is_documented():

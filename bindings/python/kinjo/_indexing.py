@@ -57,7 +57,8 @@ def create(dataset: Any, given: dict[str, Any], progress: Any) -> dict[str, Any]
     if "memory_limit" in result:
         result["memory_limit_bytes"] = bytes_of("memory_limit", result.pop("memory_limit"))
     with showing(progress) as told:
-        return json.loads(native.create_index(dataset.uri, result, told))
+        made: dict[str, Any] = json.loads(native.create_index(dataset.uri, result, told))
+    return made
 
 
 def optimize(

@@ -24,7 +24,9 @@ def _load() -> ModuleType:
 
 
 if TYPE_CHECKING:
-    from kinjo import _native as native
+    from kinjo import _native
+
+    native = _native
 else:
     native = _load()
 

@@ -7,6 +7,7 @@ import os
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from kinjo._library import native
 from kinjo._paths import path_text
 from kinjo._progress import caller, shower
 from kinjo._rows import Rows
@@ -24,7 +25,9 @@ class JoinResult(Rows):
     `duckdb.sql("... FROM result")`). `with` closes it, which stops what still runs.
     """
 
-    def __init__(self, join: Any, left: str, right: str, options: dict[str, Any], progress: Any):
+    def __init__(
+        self, join: native.Join, left: str, right: str, options: dict[str, Any], progress: Any
+    ):
         super().__init__()
         self._join = join
         self._sides = left, right
@@ -103,7 +106,8 @@ class JoinResult(Rows):
     def report(self) -> dict[str, Any]:
         """What the run did: path, index_name, exact_distances, left_rows, result_rows, short_rows,
         skipped_null_rows, recall, ... Final once the rows were read."""
-        return json.loads(self._join.report())
+        told: dict[str, Any] = json.loads(self._join.report())
+        return told
 
     def _state(self) -> str:
         if self._closed:

@@ -98,7 +98,8 @@ class Rows:
 
     def to_pandas(self, **options: Any) -> pandas.DataFrame:
         """All rows as a pandas.DataFrame; options are those of pyarrow.Table.to_pandas."""
-        return self.to_arrow().to_pandas(**options)
+        frame: pandas.DataFrame = self.to_arrow().to_pandas(**options)
+        return frame
 
     def to_polars(self) -> polars.DataFrame:
         """All rows as a polars.DataFrame."""
@@ -120,7 +121,8 @@ class Rows:
                 self._stream.close()
 
     def __reduce__(self) -> str:
-        raise TypeError(f"a {type(self).__name__} can't be copied or pickled: its rows are read once")
+        kind = type(self).__name__
+        raise TypeError(f"a {kind} can't be copied or pickled: its rows are read once")
 
     def __enter__(self) -> Self:
         return self

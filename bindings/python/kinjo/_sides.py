@@ -143,7 +143,8 @@ def memory_table(value: Any, side: str, keep: bool) -> Any | None:
         capsule = value.__arrow_c_stream__()
         return native.Table.from_stream(capsule, name, keep or _is_kept(value))
     if hasattr(value, "__arrow_c_array__"):
-        return native.Table.from_array(*value.__arrow_c_array__(), name)
+        schema, array = value.__arrow_c_array__()
+        return native.Table.from_array(schema, array, name)
     return None
 
 

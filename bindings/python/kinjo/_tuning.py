@@ -32,7 +32,7 @@ class RecallCurve:
     @property
     def points(self) -> list[dict[str, Any]]:
         """The rows."""
-        return self._told["points"]
+        return list(self._told["points"])
 
     @property
     def picked(self) -> dict[str, Any] | None:

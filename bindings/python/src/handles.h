@@ -89,10 +89,10 @@ class Dataset {
 
 class Join {
  public:
-  static Join OnUri(const Table& left, const std::string& right, const nanobind::dict& options);
-  static Join OnDataset(const Table& left, const Dataset& right, const nanobind::dict& options);
-  static Join OnTable(const Table& left, const Table& right, const nanobind::dict& options);
-  static Join Search(const Dataset& dataset, const Table& queries, const nanobind::dict& options);
+  static Join OnUri(const Table& left, const std::string& right, const Options& options);
+  static Join OnDataset(const Table& left, const Dataset& right, const Options& options);
+  static Join OnTable(const Table& left, const Table& right, const Options& options);
+  static Join Search(const Dataset& dataset, const Table& queries, const Options& options);
 
   nanobind::capsule Schema() const;
   std::vector<std::string> ColumnNames() const;

@@ -90,14 +90,14 @@ std::string Commit(nb::object progress, const Change& change) {
 
 }  // namespace
 
-std::string CreateIndex(const std::string& uri, const nb::dict& options, nb::object progress) {
+std::string CreateIndex(const std::string& uri, const Options& options, nb::object progress) {
   const IndexOptions raw(options);
   return Commit(std::move(progress), [&](const auto* run, char** json, kinjo_error** error) {
     return kinjo_index_create(uri.c_str(), raw.get(), run, json, error);
   });
 }
 
-std::string OptimizeIndex(const std::string& uri, nb::handle name_given, const nb::dict& options,
+std::string OptimizeIndex(const std::string& uri, nb::handle name_given, const Options& options,
                           nb::object progress) {
   const std::string name = TextOf("name", name_given);
   kinjo_index_optimize_options raw;

@@ -16,14 +16,14 @@ Join Join::Make(const nb::dict& given, const Making& making) {
   return Join(raw);
 }
 
-Join Join::OnUri(const Table& left, const std::string& right, const nb::dict& options) {
+Join Join::OnUri(const Table& left, const std::string& right, const Options& options) {
   kinjo_table* table = left.get();
   return Make(options, [&](const auto* raw, kinjo_join** join, kinjo_error** error) {
     return kinjo_join_make(table, right.c_str(), raw, join, error);
   });
 }
 
-Join Join::OnDataset(const Table& left, const Dataset& right, const nb::dict& options) {
+Join Join::OnDataset(const Table& left, const Dataset& right, const Options& options) {
   kinjo_table* table = left.get();
   const kinjo_dataset* dataset = right.get();
   return Make(options, [&](const auto* raw, kinjo_join** join, kinjo_error** error) {
@@ -31,7 +31,7 @@ Join Join::OnDataset(const Table& left, const Dataset& right, const nb::dict& op
   });
 }
 
-Join Join::OnTable(const Table& left, const Table& right, const nb::dict& options) {
+Join Join::OnTable(const Table& left, const Table& right, const Options& options) {
   kinjo_table* left_table = left.get();
   kinjo_table* right_table = right.get();
   return Make(options, [&](const auto* raw, kinjo_join** join, kinjo_error** error) {
@@ -39,7 +39,7 @@ Join Join::OnTable(const Table& left, const Table& right, const nb::dict& option
   });
 }
 
-Join Join::Search(const Dataset& dataset, const Table& queries, const nb::dict& options) {
+Join Join::Search(const Dataset& dataset, const Table& queries, const Options& options) {
   const kinjo_dataset* searched = dataset.get();
   kinjo_table* table = queries.get();
   return Make(options, [&](const auto* raw, kinjo_join** join, kinjo_error** error) {

@@ -12,6 +12,9 @@
 
 namespace kinjo::python {
 
+/// Options by their names.
+using Options = nanobind::typed<nanobind::dict, nanobind::str, nanobind::any>;
+
 /// Owns the texts that the C struct points to.
 class JoinOptions {
  public:

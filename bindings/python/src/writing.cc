@@ -12,8 +12,8 @@ const char* OrNull(const std::optional<std::string>& text) {
   return text.has_value() ? text->c_str() : nullptr;
 }
 
-nb::dict ToDict(const kinjo_write_report& report) {
-  nb::dict told;
+Told ToDict(const kinjo_write_report& report) {
+  Told told;
   told["version"] = report.version;
   told["rows"] = report.rows;
   told["fragments"] = report.fragments;
@@ -24,7 +24,7 @@ nb::dict ToDict(const kinjo_write_report& report) {
 
 // Runs one C call that commits, `bool(run options, report, error)`.
 template <typename Change>
-nb::dict Commit(nb::object progress, const Change& change) {
+Told Commit(nb::object progress, const Change& change) {
   RequireSafeProcess();
   const auto watch = Watch::Make(std::move(progress));
   const kinjo_run_options run = watch->Options();
@@ -36,8 +36,8 @@ nb::dict Commit(nb::object progress, const Change& change) {
 
 }  // namespace
 
-nb::dict WriteDataset(const std::string& uri, const Table& rows, const nb::dict& options,
-                      nb::object progress) {
+Told WriteDataset(const std::string& uri, const Table& rows, const Options& options,
+                  nb::object progress) {
   const auto text = [&](const char* name) { return TextOrNone(name, options[name]); };
   const auto number = [&](const char* name) { return NumberOrUnset(name, options[name]); };
   const auto mode = text("mode"), data_version = text("data_version"),
@@ -57,15 +57,15 @@ nb::dict WriteDataset(const std::string& uri, const Table& rows, const nb::dict&
   });
 }
 
-nb::dict DeleteRows(const std::string& uri, nb::handle where_given) {
+Told DeleteRows(const std::string& uri, nb::handle where_given) {
   const std::string where = TextOf("where", where_given);
   return Commit(nb::none(), [&](const auto* run, auto* report, kinjo_error** error) {
     return kinjo_dataset_delete(uri.c_str(), where.c_str(), run, report, error);
   });
 }
 
-nb::dict CompactDataset(const std::string& uri, nb::handle target_rows,
-                        nb::handle deleted_share_max, nb::object progress) {
+Told CompactDataset(const std::string& uri, nb::handle target_rows, nb::handle deleted_share_max,
+                    nb::object progress) {
   kinjo_compact_options raw;
   kinjo_compact_options_init(&raw, sizeof(raw));
   raw.target_rows = NumberOrUnset("target_rows", target_rows);
