@@ -6,10 +6,8 @@ import com.fasterxml.jackson.databind.ObjectMapper
 import io.kinjo.{BatchReader, Cancel, SharedDatasets}
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.connector.expressions.filter.Predicate
 import org.apache.spark.sql.connector.read._
-import org.apache.spark.sql.internal.connector.SupportsPushDownCatalystFilters
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.vectorized.{ColumnarBatch, ColumnVector}
 
@@ -17,21 +15,26 @@ import org.apache.spark.sql.vectorized.{ColumnarBatch, ColumnVector}
 private[spark] final class LanceScanBuilder(uri: String, version: Long, schema: StructType)
     extends ScanBuilder
     with SupportsPushDownRequiredColumns
-    with SupportsPushDownCatalystFilters {
+    with SupportsPushDownV2Filters {
 
   private var columns = schema
   private var where: Seq[String] = Nil
 
   override def pruneColumns(required: StructType): Unit = columns = required
 
+  private var pushed: Array[Predicate] = Array.empty
+
   // Spark evaluates what is returned again; the engine's filters are exact, so they aren't.
-  override def pushFilters(filters: Seq[Expression]): Seq[Expression] = {
-    val texts = filters.map(filter => filter -> PredicateText.ofColumns(filter))
-    where = texts.flatMap(_._2)
-    texts.collect { case (filter, None) => filter }
+  override def pushPredicates(predicates: Array[Predicate]): Array[Predicate] = {
+    val texts = predicates.map { predicate =>
+      predicate -> PushedPredicate.expression(predicate, schema).flatMap(PredicateText.ofColumns)
+    }
+    where = texts.toSeq.flatMap(_._2)
+    pushed = texts.collect { case (predicate, Some(_)) => predicate }
+    texts.collect { case (predicate, None) => predicate }
   }
 
-  override def pushedFilters: Array[Predicate] = Array.empty
+  override def pushedPredicates: Array[Predicate] = pushed
 
   override def build(): Scan =
     LanceScan(uri, version, columns, where.map(text => s"($text)").mkString(" AND "))

@@ -21,11 +21,11 @@ class KNearestSuite extends SparkSuite {
   }
 
   private def floats(row: JsonNode): Seq[Float] =
-    row.elements.asScala.map(_.floatValue).toSeq
+    row.elements.asScala.map(_.floatValue).toList
 
   /** The golden queries as a table of `number` and `query`. */
   private def queries(name: String, partitions: Int): DataFrame = {
-    val rows = answers(name).get("queries").elements.asScala.map(floats).toSeq.zipWithIndex
+    val rows = answers(name).get("queries").elements.asScala.map(floats).toList.zipWithIndex
     val schema = new StructType().add("number", IntegerType).add("query", ArrayType(FloatType))
     val table = rows.map { case (query, number) => Row(number, query) }
     session.createDataFrame(session.sparkContext.parallelize(table, partitions), schema)
