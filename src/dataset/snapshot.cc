@@ -8,6 +8,7 @@
 #include "arrow/array/concatenate.h"
 #include "arrow/array/util.h"
 #include "arrow/util/key_value_metadata.h"
+#include "base/memory_budget.h"
 #include "dataset/fragment_scan.h"
 #include "dataset/scalar_segment.h"
 #include "format/index_file/index_files.h"
@@ -19,6 +20,11 @@ namespace {
 
 constexpr int kOffsetBits = 32;
 constexpr uint64_t kOffsetMask = 0xffffffff;
+
+// What an open dataset keeps of its indexes between searches, at most: that, and one part in so
+// many of what a run may use by default.
+constexpr int64_t kKeptBytesMax = int64_t{256} << 20;
+constexpr int64_t kKeptShare = 8;
 
 /// The addresses of one fragment as row ranges. REQUIRES: rising.
 std::vector<format::RowRange> RangesOf(std::span<const RowAddress> addresses) {
@@ -67,6 +73,10 @@ arrow::Result<std::shared_ptr<arrow::Schema>> MakeArrowSchema(
   }
   return arrow::schema(std::move(arrow_fields));
 }
+
+Snapshot::Snapshot()
+    : kept_partitions_(std::make_unique<KeptPartitions>(
+          std::min(kKeptBytesMax, base::DefaultMemoryLimitBytes() / kKeptShare))) {}
 
 arrow::Result<std::shared_ptr<Snapshot>> Snapshot::Make(io::Location root,
                                                         format::Manifest manifest,

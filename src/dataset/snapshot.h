@@ -14,6 +14,7 @@
 #include "dataset/dataset.h"
 #include "dataset/fragment.h"
 #include "dataset/index_list.h"
+#include "dataset/kept_partitions.h"
 #include "dataset/row_lookup.h"
 #include "dataset/scalar_index_list.h"
 #include "format/table/manifest.h"
@@ -21,7 +22,9 @@
 namespace kinjo::dataset {
 
 /// Immutable but for caches behind locks; thread-safe. Made by Dataset::Open.
-class Snapshot final : public Dataset, public std::enable_shared_from_this<Snapshot> {
+class Snapshot final : public Dataset,
+                       public KeepsPartitions,
+                       public std::enable_shared_from_this<Snapshot> {
  public:
   /// `versions` are those that exist, rising.
   static arrow::Result<std::shared_ptr<Snapshot>> Make(io::Location root, format::Manifest manifest,
@@ -50,6 +53,7 @@ class Snapshot final : public Dataset, public std::enable_shared_from_this<Snaps
                                                                 size_t segment) override;
   arrow::Result<std::shared_ptr<format::IndexFiles>> OpenIndexFiles(const IndexInfo& index,
                                                                     size_t segment) override;
+  KeptPartitions* kept_partitions() const override { return kept_partitions_.get(); }
 
   const std::vector<ScalarIndexInfo>& scalar_indexes() const override {
     return scalar_indexes_.indexes;
@@ -68,7 +72,7 @@ class Snapshot final : public Dataset, public std::enable_shared_from_this<Snaps
     std::shared_ptr<index::IvfSegment> segment;
   };
 
-  Snapshot() = default;
+  Snapshot();
   arrow::Status OpenFragments();
   void BuildArrowSchema();
   void KeepCover(const IndexSegmentInfo& segment);
@@ -80,6 +84,7 @@ class Snapshot final : public Dataset, public std::enable_shared_from_this<Snaps
   std::vector<uint64_t> versions_;
   std::shared_ptr<io::IoCounters> counters_;
   const std::shared_ptr<format::PageCache> page_cache_ = std::make_shared<format::PageCache>();
+  const std::unique_ptr<KeptPartitions> kept_partitions_;
   std::shared_ptr<arrow::Schema> arrow_schema_;
   std::vector<std::unique_ptr<Fragment>> fragments_;  ///< in manifest order
   std::vector<FragmentInfo> fragment_infos_;

@@ -1,7 +1,9 @@
 #include "exec/ann_ivf_batch.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "dataset/kept_partitions.h"
 #include "exec/hamming_scan.h"
 
 namespace kinjo::exec {
@@ -21,6 +23,36 @@ constexpr int64_t kRunBytesMax = int64_t{1} << 19;
 int64_t CountLive(const std::vector<uint64_t>& addresses) {
   return static_cast<int64_t>(addresses.size()) -
          std::count(addresses.begin(), addresses.end(), dataset::kDeadRow);
+}
+
+bool IsFiltered(const AnnIvfBatch::Source& source) {
+  return source.mask != nullptr || source.filter != nullptr;
+}
+
+/// Drops the rows that the filter doesn't pass.
+arrow::Status KeepPassing(const AnnIvfBatch::Source& source, std::vector<uint64_t>* addresses) {
+  if (source.mask != nullptr) dataset::KeepMaskedRows(*source.mask, *addresses);
+  if (source.filter != nullptr) return source.filter->KeepPassing(*addresses);
+  return arrow::Status::OK();
+}
+
+/// The partition as an earlier search left it with the dataset, before any filter; null if none
+/// did.
+std::shared_ptr<const LoadedPartition> FindKept(const AnnIvfBatch::Source& source,
+                                                int64_t partition) {
+  auto* kept = dataset::KeptPartitions::Of(source.dataset);
+  if (kept == nullptr) return nullptr;
+  return std::static_pointer_cast<const LoadedPartition>(kept->Find(source.info.uuid, partition));
+}
+
+/// Keeps what was read for this run, and for later ones where this one holds it anyway: what a
+/// dataset holds never makes a run larger than its plan.
+void KeepForAll(const AnnIvfBatch::Source& source, int64_t partition,
+                const std::shared_ptr<const LoadedPartition>& loaded, PartitionCache* cache) {
+  cache->Keep(source.ordinal, partition, loaded);
+  if (IsFiltered(source) || cache->Find(source.ordinal, partition) != loaded) return;
+  auto* kept = dataset::KeptPartitions::Of(source.dataset);
+  if (kept != nullptr) kept->Keep(source.info.uuid, partition, loaded, loaded->size_bytes());
 }
 
 /// Scores survivors by the segment's own routine.
@@ -93,14 +125,14 @@ arrow::Status AnnIvfBatch::Resolve(LoadedPartition* loaded) const {
   loaded->addresses.resize(rows);
   if (rows > 0) {
     const auto* row_ids = reinterpret_cast<const uint64_t*>(loaded->stored.row_ids->data());
-    ARROW_RETURN_NOT_OK(
-        source_.dataset->ResolveRowIds(source_.info, {row_ids, rows}, loaded->addresses));
+    if (source_.dataset == nullptr) {
+      std::copy(row_ids, row_ids + rows, loaded->addresses.begin());
+    } else {
+      ARROW_RETURN_NOT_OK(
+          source_.dataset->ResolveRowIds(source_.info, {row_ids, rows}, loaded->addresses));
+    }
   }
-  if (source_.mask != nullptr) dataset::KeepMaskedRows(*source_.mask, loaded->addresses);
-  if (source_.filter != nullptr) {
-    ARROW_RETURN_NOT_OK(source_.filter->KeepPassing(loaded->addresses));
-  }
-  return arrow::Status::OK();
+  return KeepPassing(source_, &loaded->addresses);
 }
 
 arrow::Status AnnIvfBatch::ReadRows(int64_t partition, LoadedPartition* loaded) const {
@@ -117,13 +149,28 @@ arrow::Status AnnIvfBatch::ReadRows(int64_t partition, LoadedPartition* loaded) 
 arrow::Result<std::shared_ptr<const LoadedPartition>> AnnIvfBatch::Load(int64_t partition) {
   if (auto kept = cache_->Find(source_.ordinal, partition)) return kept;
   auto loaded = std::make_shared<LoadedPartition>();
-  ARROW_RETURN_NOT_OK(ReadAddresses(partition, loaded.get()));
-  ARROW_RETURN_NOT_OK(cancel_.Check());
-  if (!Skips(loaded.get())) {
-    ARROW_RETURN_NOT_OK(ReadRows(partition, loaded.get()));
-    loaded->live_rows = CountLive(loaded->addresses);
+  const auto before = FindKept(source_, partition);
+  if (before != nullptr && !IsFiltered(source_)) {
+    // Counted like one that is read: a report doesn't depend on what was searched before.
+    auto& count = before->is_skipped ? counters_->partitions_skipped : counters_->partitions_read;
+    count.fetch_add(1, std::memory_order_relaxed);
+    cache_->Keep(source_.ordinal, partition, before);
+    return before;
   }
-  cache_->Keep(source_.ordinal, partition, loaded);
+  if (before != nullptr && !before->is_skipped && !source_.segment->has_graph()) {
+    loaded->stored = before->stored;
+    loaded->addresses = before->addresses;
+    ARROW_RETURN_NOT_OK(KeepPassing(source_, &loaded->addresses));
+    Skips(loaded.get());
+  } else {
+    ARROW_RETURN_NOT_OK(ReadAddresses(partition, loaded.get()));
+    ARROW_RETURN_NOT_OK(cancel_.Check());
+    if (!Skips(loaded.get())) {
+      ARROW_RETURN_NOT_OK(ReadRows(partition, loaded.get()));
+      loaded->live_rows = CountLive(loaded->addresses);
+    }
+  }
+  KeepForAll(source_, partition, loaded, cache_);
   return loaded;
 }
 
@@ -150,6 +197,7 @@ arrow::Status AnnIvfBatch::LoadNeighbours(const ProbeList& probes) {
   int64_t run_bytes = 0;
   for (const int64_t partition : probes.partitions) {
     if (cache_->Find(source_.ordinal, partition) != nullptr) continue;
+    if (FindKept(source_, partition) != nullptr) continue;
     const auto bytes = static_cast<int64_t>(source_.segment->partition_bytes(partition));
     room -= bytes + static_cast<int64_t>(source_.segment->partition_rows(partition) * 8 +
                                          sizeof(LoadedPartition));
@@ -178,7 +226,7 @@ arrow::Status AnnIvfBatch::LoadRun(int64_t first, int64_t count) {
     ARROW_RETURN_NOT_OK(Resolve(loaded.get()));
     ARROW_RETURN_NOT_OK(cancel_.Check());
     Skips(loaded.get());
-    cache_->Keep(source_.ordinal, first + i, std::move(loaded));
+    KeepForAll(source_, first + i, loaded, cache_);
   }
   return arrow::Status::OK();
 }

@@ -74,7 +74,7 @@ class AnnIvfBatch {
  public:
   struct Source {
     std::shared_ptr<index::IvfSegment> segment;
-    const dataset::Dataset* dataset = nullptr;  ///< tells which rows are live
+    const dataset::Dataset* dataset = nullptr;  ///< null: row ids are addresses of live rows
     dataset::IndexSegmentInfo info;
     size_t ordinal = 0;                            ///< of the segment in the run, for the cache
     std::shared_ptr<const dataset::RowMask> mask;  ///< rows that a filter passes; null = no filter

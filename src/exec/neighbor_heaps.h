@@ -92,9 +92,6 @@ class NeighborHeaps {
   /// Asks for the memory of a query that a Push will soon want: of many that take turns, few are
   /// in the cache.
   void Prefetch(int64_t query) const { __builtin_prefetch(&slots_[query], 1); }
-  void PrefetchRows(int64_t query) const {
-    __builtin_prefetch(slots_[query].heap.rows().data(), 1);
-  }
 
   /// The kept rows of `query`, best first; its heap is empty afterwards.
   std::vector<kernels::Neighbor> TakeSorted(int64_t query) {

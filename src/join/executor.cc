@@ -6,6 +6,7 @@
 #include "base/process_memory.h"
 #include "join/cluster_batches.h"
 #include "join/reverse_search.h"
+#include "join/temporary_index.h"
 
 namespace kinjo::join {
 
@@ -313,6 +314,7 @@ arrow::Status Executor::Run(const base::CancelToken& cancel,
   if (!plan.eligibility.everything()) {
     ARROW_ASSIGN_OR_RAISE(eligible, EligibleRows::Make(plan, cancel, &budget_, &counters_));
   }
+  ARROW_RETURN_NOT_OK(BuildTemporaryIndex(&pool, cancel, &budget_, &counters_, &plan));
   ARROW_RETURN_NOT_OK(SettleRecall(eligible.get(), &pool, cancel, &plan));
   counters_.SetWay(plan.considered.front());
   std::vector<base::Reservation> reservations;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "join/recall_choice.h"
+#include "join/temporary_index.h"
 
 namespace kinjo::join {
 
@@ -211,6 +212,16 @@ void AddDetails(const JoinPlan& plan, bool verbose, const JoinReport* report, Pl
   // The reason of the exact path names each index that doesn't fit.
   if (plan.uses_index()) {
     for (const std::string& other : plan.choice.others) details.emplace_back("not taken", other);
+    if (IsTemporary(plan)) {
+      const TemporaryIndex temporary = PlannedIndexOf(plan);
+      details.emplace_back(
+          "temporary index",
+          base::Concat(temporary.training.index_type, " of ", temporary.training.num_partitions,
+                       " partitions, built in ", Bytes(temporary.build_bytes),
+                       " of memory: with it ", Number(temporary.index_work, "%.2g"),
+                       " multiplications, scanning all rows ",
+                       Number(temporary.scan_work, "%.2g")));
+    }
   }
   if (!plan.uses_index() &&
       (plan.options.nprobes || plan.options.minimum_nprobes || plan.options.maximum_nprobes ||

@@ -105,7 +105,8 @@ void AddIndexNeeds(const JoinPlan& plan, MemoryNeeds* needs) {
 MemoryNeeds NeedsOf(const JoinPlan& plan) {
   const int64_t dim = plan.dim;
   MemoryNeeds needs;
-  needs.limit_bytes = plan.options.memory_limit_bytes.value_or(base::DefaultMemoryLimitBytes());
+  needs.limit_bytes = plan.options.memory_limit_bytes.has_value() ? *plan.options.memory_limit_bytes
+                                                                  : base::DefaultMemoryLimitBytes();
   needs.threads = plan.threads;
   needs.dim = dim;
   needs.element_bytes = ElementBytes(plan.right_vector.type.element);

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 
+#include "base/memory_budget.h"
 #include "base/thread_pool.h"
 #include "exec/multivector_array.h"
 #include "join/column_path.h"
 #include "join/left_identity.h"
 #include "join/pairing.h"
 #include "join/recall_choice.h"
+#include "join/temporary_index.h"
 #include "join/validate.h"
 #include "join/way_choice.h"
 
@@ -168,7 +170,12 @@ arrow::Result<std::shared_ptr<const JoinPlan>> MakePlan(std::shared_ptr<tabular:
   plan->options = options;
   plan->left = std::move(left);
   plan->right = std::move(right);
-  plan->threads = static_cast<int>(options.threads.value_or(base::DefaultThreadCount()));
+  // The system is asked once: each question opens a handful of files, for every query of a service.
+  plan->threads =
+      options.threads.has_value() ? static_cast<int>(*options.threads) : base::DefaultThreadCount();
+  if (!options.memory_limit_bytes.has_value()) {
+    plan->options.memory_limit_bytes = base::DefaultMemoryLimitBytes();
+  }
   ARROW_RETURN_NOT_OK(ResolveColumns(plan.get()));
   ARROW_RETURN_NOT_OK(CheckKinds(plan->left_vector, plan->right_vector, options.metric));
   ARROW_ASSIGN_OR_RAISE(plan->choice,
@@ -193,16 +200,9 @@ arrow::Result<std::shared_ptr<const JoinPlan>> MakePlan(std::shared_ptr<tabular:
   plan->ef = options.ef.value_or(std::max(kDefaultEf, beam + beam / 2));
   ARROW_ASSIGN_OR_RAISE(plan->filter, MakeRightFilter(plan->right.get(), options, plan->threads));
   ARROW_ASSIGN_OR_RAISE(plan->dim, FindWidth(*plan));
-  if (!options.recall.has_value() || !plan->uses_index()) {
-    ARROW_RETURN_NOT_OK(ChooseWays(plan.get()));
-    return plan;
-  }
-  // Whatever will be chosen has to fit.
-  JoinPlan widest = *plan;
-  ARROW_RETURN_NOT_OK(ApplySettings(WidestSettings(widest), &widest));
-  plan->memory = widest.memory;
-  plan->ways = widest.ways;
-  plan->considered = widest.considered;
+  ARROW_RETURN_NOT_OK(PlanTemporaryIndex(plan.get()));
+  const bool chooses_settings = options.recall.has_value() && plan->uses_index();
+  ARROW_RETURN_NOT_OK(chooses_settings ? ChooseWidestWays(plan.get()) : ChooseWays(plan.get()));
   return plan;
 }
 

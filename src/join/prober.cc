@@ -4,6 +4,7 @@
 #include <span>
 
 #include "join/partition_filter.h"
+#include "join/temporary_index.h"
 
 namespace kinjo::join {
 
@@ -26,10 +27,11 @@ Prober::Prober(const JoinPlan& plan, base::ThreadPool* pool, base::CancelToken c
       workers_(static_cast<size_t>(pool->size())) {
   const ChosenIndex& chosen = *plan.choice.index;
   const auto filter = MakePartitionFilter(plan, cancel_, counters);
+  const dataset::Dataset* const dataset = IsTemporary(plan) ? nullptr : plan.right->dataset().get();
   for (size_t i = 0; i < chosen.segments.size(); ++i) {
     batches_.push_back(std::make_unique<exec::AnnIvfBatch>(
         exec::AnnIvfBatch::Source{.segment = chosen.segments[i],
-                                  .dataset = plan.right->dataset().get(),
+                                  .dataset = dataset,
                                   .info = chosen.info.segments[i],
                                   .ordinal = i,
                                   .mask = plan.rows,

@@ -29,7 +29,7 @@ constexpr int64_t kNarrowFactor = 8;
 constexpr int64_t kEfMin = 32;
 constexpr int64_t kEfMax = 2048;
 
-// Queries whose partitions are ranked to the last at a time.
+// Queries whose partitions are ranked at a time.
 constexpr int64_t kRankedQueries = 64;
 
 // A larger refine factor must find more than this share to be worth showing.
@@ -160,13 +160,15 @@ arrow::Status SettingsSearch::RankSome(size_t segment, int64_t first_query,
   const int64_t dim = sample_.rows.choosing_block.queries.dim;
   const int64_t count = std::min(kRankedQueries, static_cast<int64_t>(rows.size()) - first_query);
   exec::AnnIvfPartition ranking(opened, pool_, cancel_);
+  // What a search met lies among the partitions that it visited.
   ARROW_RETURN_NOT_OK(
       ranking.Start(std::span(queries_).subspan(static_cast<size_t>(first_query * dim),
                                                 static_cast<size_t>(count * dim)),
-                    plan_.options.k, {.nprobes = most_probes_}));
+                    plan_.options.k, {.nprobes = wide_.probes.nprobes.value_or(most_probes_)}));
   std::vector<uint32_t> rank_of(static_cast<size_t>(opened->num_partitions()), kNoRank);
   for (int64_t i = 0; i < count; ++i) {
     const auto visited = ranking.visited(static_cast<uint32_t>(i));
+    std::fill(rank_of.begin(), rank_of.end(), kNoRank);
     for (size_t rank = 0; rank < visited.size(); ++rank) {
       rank_of[visited[rank].partition] = static_cast<uint32_t>(rank);
     }

@@ -13,6 +13,7 @@
 #include "join/plan.h"
 #include "join/recall_choice.h"
 #include "join/right_filter.h"
+#include "join/temporary_index.h"
 
 namespace kinjo::join {
 
@@ -119,6 +120,7 @@ arrow::Result<RecallCurve> CurveRun::Measure() {
   if (!plan_.eligibility.everything()) {
     ARROW_ASSIGN_OR_RAISE(eligible_, EligibleRows::Make(plan_, cancel_, &budget_, &counters_));
   }
+  ARROW_RETURN_NOT_OK(BuildTemporaryIndex(&pool_, cancel_, &budget_, &counters_, &plan_));
   Describe();
   const SampleSizes sizes = SampleSizes::ForCurve(plan_.multivector());
   ARROW_ASSIGN_OR_RAISE(auto rows, DrawLeftSample(sizes, eligible_.get(), &plan_));

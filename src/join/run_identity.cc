@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "join/temporary_index.h"
+
 namespace kinjo::join {
 
 namespace {
@@ -117,6 +119,10 @@ arrow::Result<std::vector<Trait>> IdentifyRun(const JoinPlan& plan) {
   AddSide("right", std::move(right), plan.right->num_rows(), *plan.right->schema(), &all);
   all.push_back({"left vector column", plan.left_vector.name});
   all.push_back({"right vector column", plan.right_vector.name});
+  if (IsTemporary(plan)) {
+    all.push_back({"temporary index",
+                   base::Concat(PlannedIndexOf(plan).training.num_partitions, " partitions")});
+  }
   for (Trait& trait : IdentifyOptions(plan.options)) all.push_back(std::move(trait));
   return all;
 }

@@ -12,7 +12,9 @@
 #include "join/cost_model.h"
 #include "join/memory_needs.h"
 #include "join/partition_filter.h"
+#include "join/recall_choice.h"
 #include "join/row_bytes.h"
+#include "join/temporary_index.h"
 
 namespace kinjo::join {
 
@@ -77,8 +79,7 @@ std::string NameOf(const JoinPlan& plan, const Ways& ways) {
 arrow::Result<ForcedWays> ForcedWaysFor(const JoinPlan& plan) {
   const ForcedWays& asked = plan.options.forced_ways;
   if (asked.exact.has_value() || asked.index.has_value() || asked.filter.has_value()) return asked;
-  const char* text = std::getenv("KINJO_WAYS");
-  return ForcedWaysOf(text == nullptr ? "" : text);
+  return ForcedWaysOf(ForcedWaysText());
 }
 
 template <typename Way>
@@ -201,6 +202,9 @@ class Estimator {
     work.cached = std::min(1.0, static_cast<double>(plan_.memory.cache_bytes) /
                                     static_cast<double>(std::max<int64_t>(work.bytes, 1)));
     Estimate sum = model_.Index(work);
+    if (IsTemporary(plan_)) {
+      sum.seconds += BuildSeconds(plan_, MeasuredSpeed().multiply_ns) / plan_.threads;
+    }
     if (plan_.filter == nullptr || plan_.rows != nullptr) return sum;
     const double partitions = CostModel::PartitionsRead(work);
     const double rows_met = partitions * static_cast<double>(work.rows) /
@@ -239,6 +243,11 @@ arrow::Result<MemoryPlan> PlanScansBeside(const ForcedWays& forced, JoinPlan* pl
 
 }  // namespace
 
+std::string ForcedWaysText() {
+  const char* text = std::getenv("KINJO_WAYS");
+  return text == nullptr ? "" : text;
+}
+
 arrow::Result<ForcedWays> ForcedWaysOf(const std::string& text) {
   ForcedWays forced;
   for (size_t begin = 0; begin < text.size();) {
@@ -254,8 +263,9 @@ arrow::Result<ForcedWays> ForcedWaysOf(const std::string& text) {
       ARROW_RETURN_NOT_OK(Parse(kIndexWays, word, &forced.index));
     } else if (kind == "filter") {
       ARROW_RETURN_NOT_OK(Parse(kFilterWays, word, &forced.filter));
-    } else {
-      return base::Invalid("KINJO_WAYS has \"", part, "\", but there are: exact, index, filter");
+    } else if (kind != "temporary" || (word != "build" && word != "scan")) {
+      return base::Invalid("KINJO_WAYS has \"", part,
+                           "\", but there are: exact, index, filter, temporary=build|scan");
     }
   }
   return forced;
@@ -300,6 +310,15 @@ arrow::Status ChooseWays(JoinPlan* plan) {
   plan->ways = best->ways;
   plan->memory = memories[static_cast<size_t>(best - plan->considered.begin())];
   std::rotate(plan->considered.begin(), best, best + 1);
+  return arrow::Status::OK();
+}
+
+arrow::Status ChooseWidestWays(JoinPlan* plan) {
+  JoinPlan widest = *plan;
+  ARROW_RETURN_NOT_OK(ApplySettings(WidestSettings(widest), &widest));
+  plan->memory = widest.memory;
+  plan->ways = widest.ways;
+  plan->considered = widest.considered;
   return arrow::Status::OK();
 }
 

@@ -13,8 +13,16 @@ namespace kinjo::join {
 /// that pass have changed. `capacity`, with the smallest limit that would do, when none fits.
 arrow::Status ChooseWays(JoinPlan* plan);
 
-/// The ways that the environment variable KINJO_WAYS forces: "exact=own,index=streamed,
-/// filter=beside", each part at most once (docs/planning.md). Benches and tests use it.
+/// The same for a plan with a recall target and an index, whose settings will be chosen: whatever
+/// they are has to fit.
+arrow::Status ChooseWidestWays(JoinPlan* plan);
+
+/// The text of the environment variable KINJO_WAYS; empty when it isn't set.
+std::string ForcedWaysText();
+
+/// The ways that KINJO_WAYS forces: "exact=own,index=streamed,filter=beside", each part at most
+/// once (temporary=build or temporary=scan, which change the answer, are join/temporary_index.h's)
+/// (docs/planning.md). Benches and tests use it.
 arrow::Result<ForcedWays> ForcedWaysOf(const std::string& text);
 
 }  // namespace kinjo::join
