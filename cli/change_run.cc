@@ -1,27 +1,14 @@
 #include "change_run.h"
 
-#include <unistd.h>
-
 #include <charconv>
 
 #include "interrupt.h"
 #include "outcome.h"
-#include "progress.h"
+#include "row_output.h"
 
 namespace kinjo::cli {
 
 namespace {
-
-ProgressKind KindOf(const std::string& word) {
-  if (word == "json") return ProgressKind::kJson;
-  if (word == "none" || isatty(STDERR_FILENO) != 1) return ProgressKind::kNone;
-  return ProgressKind::kBar;
-}
-
-const char* StateOf(const Result<kinjo_write_report>& done) {
-  if (done.ok()) return "done";
-  return done.error().code == KINJO_ERROR_CANCELLED ? "cancelled" : "failed";
-}
 
 std::string JsonOf(const ReportNumbers& numbers) {
   std::string json;
@@ -37,12 +24,10 @@ std::string JsonOf(const ReportNumbers& numbers) {
 
 int RunChange(const ChangeWords& words, const Flags& flags,
               const std::function<Result<kinjo_write_report>(const RunOptions&)>& change) {
-  const std::string progress = flags.change_progress.value_or("auto");
-  if (progress != "auto" && progress != "json" && progress != "none") {
-    return FailCommandLine(words.command,
-                           "--progress must be auto, json or none, but is '" + progress + "'");
+  if (const std::string wrong = WrongProgress(flags.change_progress); !wrong.empty()) {
+    return FailCommandLine(words.command, wrong);
   }
-  ProgressDisplay display(KindOf(progress));
+  ProgressDisplay display(ProgressBeside(flags.change_progress, /*output=*/""));
   const ProgressFunction show = [&](const kinjo_progress& told) { display.Show(told); };
   static const Result<Cancel> cancel = Cancel::Make();  // a signal may come until the very end
   if (!cancel.ok()) return Fail(words.command, cancel.error());
@@ -51,7 +36,7 @@ int RunChange(const ChangeWords& words, const Flags& flags,
   display.End(StateOf(done));
   if (!done.ok()) return Fail(words.command, done.error());
   if (flags.change_json) return Print(words.command, JsonOf(words.numbers(done.value())));
-  if (progress != "none") Tell("kinjo: " + words.closing(done.value()) + "\n");
+  if (flags.change_progress != "none") Tell("kinjo: " + words.closing(done.value()) + "\n");
   return kDone;
 }
 

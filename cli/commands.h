@@ -10,6 +10,7 @@ int RunExplain(const Flags& flags);
 int RunSearch(const Flags& flags);
 int RunTune(const Flags& flags);
 int RunInfo(const Flags& flags);
+int RunScan(const Flags& flags);
 int RunIndexCreate(const Flags& flags);
 int RunIndexList(const Flags& flags);
 int RunIndexOptimize(const Flags& flags);

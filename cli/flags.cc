@@ -40,6 +40,9 @@ const std::vector<CommandRow>& CommandTable() {
        "DATASET [--versions] [--fragments] [--index NAME] [--json]\n       kinjo info --cpu "
        "[--json]",
        "kinjo info items.lance --index embedding_idx"},
+      {kScan, "scan", "Print the rows of a Lance dataset, or write them to a file",
+       "DATASET [--columns A,B,..] [--where PREDICATE] [--limit N] [-o PATH] [flags]",
+       "kinjo scan items.lance --columns id,price --where \"price < 20\" --limit 10"},
       {kIndexCreate, "index create", "Build a vector index and add it to a dataset",
        "DATASET [--column COLUMN] [--type TYPE] [--metric NAME] [flags]",
        "kinjo index create items.lance --type IVF_PQ --metric cosine --check"},

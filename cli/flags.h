@@ -17,6 +17,7 @@ enum Command : unsigned {
   kInfo = 4,
   kSearchDataset = 8,
   kTune = 16,
+  kScan = 32,
   kIndexCreate = 1 << 20,
   kIndexList = 1 << 21,
   kIndexOptimize = 1 << 22,
@@ -38,13 +39,14 @@ enum Command : unsigned {
   kTag = 1 << 13,
   kCleanup = 1 << 14,
   kChanges = kImport | kDelete | kCompact | kColumns | kRestore | kTag | kCleanup,
-  kEvery = kAsks | kInfo | kIndexes | kChanges,
+  kEvery = kAsks | kInfo | kScan | kIndexes | kChanges,
 };
 
 /// Headings of the help, in its order.
 enum class Group {
   kChange,
   kSides,
+  kRead,
   kIndex,
   kTraining,
   kSearch,

@@ -17,11 +17,17 @@ struct Heading {
 };
 
 constexpr Heading kHeadings[] = {
-    {Group::kChange, "What to change"},    {Group::kSides, "The two sides"},
-    {Group::kIndex, "The index"},          {Group::kTraining, "How it is built"},
-    {Group::kSearch, "The search"},        {Group::kRows, "The rows of the result"},
-    {Group::kOutput, "Where they go"},     {Group::kResources, "Limits"},
-    {Group::kInspect, "What to describe"}, {Group::kReport, "What is told"},
+    {Group::kChange, "What to change"},
+    {Group::kSides, "The two sides"},
+    {Group::kRead, "The rows"},
+    {Group::kIndex, "The index"},
+    {Group::kTraining, "How it is built"},
+    {Group::kSearch, "The search"},
+    {Group::kRows, "The rows of the result"},
+    {Group::kOutput, "Where they go"},
+    {Group::kResources, "Limits"},
+    {Group::kInspect, "What to describe"},
+    {Group::kReport, "What is told"},
 };
 
 // "-k, --k N", with room in front for a short name that isn't there.

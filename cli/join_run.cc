@@ -1,7 +1,5 @@
 #include "join_run.h"
 
-#include <unistd.h>
-
 #include <cmath>
 
 #include "described.h"
@@ -9,36 +7,11 @@
 #include "interrupt.h"
 #include "outcome.h"
 #include "parts_run.h"
-#include "progress.h"
+#include "row_output.h"
 
 namespace kinjo::cli {
 
 namespace {
-
-constexpr const char* kStandardOutput = "-";
-
-bool RowsGoToTerminal(const std::string& output) {
-  return output == kStandardOutput && isatty(STDOUT_FILENO) == 1;
-}
-
-SinkOptions SinkOf(const Flags& flags, const std::string& output) {
-  SinkOptions sink;
-  sink.format = flags.format.value_or("");
-  if (sink.format.empty() && output == kStandardOutput) {
-    sink.format = RowsGoToTerminal(output) ? "table" : "jsonl";
-  }
-  sink.compression = flags.compression.value_or("");
-  sink.row_group_rows = flags.row_group_rows;
-  return sink;
-}
-
-// A bar beside rows on the same terminal would be written into them.
-ProgressKind ProgressOf(const Flags& flags, const std::string& output) {
-  if (flags.progress == "json") return ProgressKind::kJson;
-  if (flags.progress == "none") return ProgressKind::kNone;
-  const bool bar = isatty(STDERR_FILENO) == 1 && !RowsGoToTerminal(output);
-  return bar ? ProgressKind::kBar : ProgressKind::kNone;
-}
 
 std::string CountedLeft(const RunWords& words, uint64_t rows) {
   return Counted(rows, words.left_row, words.left_rows);
@@ -171,11 +144,6 @@ Result<void> RunRows(Join* join, const Flags& flags, const std::string& output,
   return output.empty() ? DropRows(join, run) : WriteRows(join, flags, output, run);
 }
 
-const char* StateOf(const Result<void>& done) {
-  if (done.ok()) return "done";
-  return done.error().code == KINJO_ERROR_CANCELLED ? "cancelled" : "failed";
-}
-
 // The plan goes where the rows don't.
 int TellAnalysis(const char* command, const Join& join, const std::string& output) {
   Result<std::string> plan = join.Analyze();
@@ -216,10 +184,8 @@ int CheckWords(const char* command, const Flags& flags) {
   if (const std::string wrong = WrongParts(flags); !wrong.empty()) {
     return FailCommandLine(command, wrong);
   }
-  const std::string progress = flags.progress.value_or("auto");
-  if (progress != "auto" && progress != "json" && progress != "none") {
-    return FailCommandLine(command,
-                           "--progress must be auto, json or none, but is '" + progress + "'");
+  if (const std::string wrong = WrongProgress(flags.progress); !wrong.empty()) {
+    return FailCommandLine(command, wrong);
   }
   return kDone;
 }
@@ -254,7 +220,7 @@ int RunRequest(const RunWords& words, const Flags& flags,
   const Result<void> sized = SizePools(flags);
   if (!sized.ok()) return Fail(words.command, sized.error());
 
-  ProgressDisplay display(ProgressOf(flags, output));
+  ProgressDisplay display(ProgressBeside(flags.progress, output));
   const ProgressFunction show = [&](const kinjo_progress& progress) { display.Show(progress); };
   static const Result<Cancel> cancel = Cancel::Make();  // a signal may come until the very end
   if (!cancel.ok()) return Fail(words.command, cancel.error());

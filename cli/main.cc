@@ -40,6 +40,8 @@ int RunProgram(int argc, char** argv) {
       return RunTune(invocation.flags);
     case kInfo:
       return RunInfo(invocation.flags);
+    case kScan:
+      return RunScan(invocation.flags);
     case kIndexCreate:
       return RunIndexCreate(invocation.flags);
     case kIndexList:

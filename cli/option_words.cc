@@ -18,7 +18,7 @@ const FlagRow* FlagOf(std::string_view option) {
   if (option == "right_tag") option = "right_version";
   if (option == "memory_limit_bytes") option = "memory_limit";
   for (const FlagRow& row : FlagTable()) {
-    const bool offered = (row.commands & (kAsks | kIndexes | kChanges)) != 0;
+    const bool offered = (row.commands & (kAsks | kScan | kIndexes | kChanges)) != 0;
     if (row.option == option && row.names[0] == '-' && offered) {
       return &row;
     }

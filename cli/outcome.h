@@ -22,6 +22,13 @@ int Fail(const char* command, const Error& error);
 int FailCommandLine(const char* command, const Error& error);
 int FailCommandLine(const char* command, const std::string& message);
 
+/// How a run ended, in one word.
+template <typename T>
+const char* StateOf(const Result<T>& done) {
+  if (done.ok()) return "done";
+  return done.error().code == KINJO_ERROR_CANCELLED ? "cancelled" : "failed";
+}
+
 /// Writes to standard output and flushes it. Gives the exit code: a full disk is a failure.
 int Print(const char* command, const std::string& text);
 /// Writes to standard error.

@@ -176,6 +176,7 @@ typedef struct kinjo_scan_options {
   int64_t batch_rows;           /* of a batch at most; KINJO_UNSET: the library's choice */
   const uint64_t* fragment_ids; /* fragments to read, in the dataset's order; NULL: all */
   size_t num_fragment_ids;
+  int64_t offset; /* rows to pass over before the first; KINJO_UNSET: none */
 } kinjo_scan_options;
 
 KINJO_EXPORT void kinjo_scan_options_init(kinjo_scan_options* options, size_t struct_size);
@@ -476,7 +477,8 @@ KINJO_EXPORT void kinjo_request_fail(kinjo_request* request, kinjo_error_code co
 /* ---- Reading a dataset's rows -------------------------------------------------------------- */
 
 /* Streams live rows in the dataset's order. Options, columns and the predicate are judged now, rows
- * are read as the stream is. `run_options` may be NULL; its progress isn't told. [any thread] */
+ * are read as the stream is. `run_options` may be NULL; its progress is told, in rows that the
+ * stream hands on, by a thread of the library. [any thread] */
 KINJO_EXPORT bool kinjo_dataset_scan(const kinjo_dataset* dataset,
                                      const kinjo_scan_options* options,
                                      const kinjo_run_options* run_options, kinjo_stream** stream,
@@ -516,6 +518,12 @@ KINJO_EXPORT bool kinjo_join_write(kinjo_join* join, const char* path,
                                    const kinjo_sink_options* sink_options,
                                    const kinjo_run_options* run_options, int64_t* rows_written,
                                    kinjo_error** error);
+
+/* The same for a stream at hand, whose rows that weren't read yet are written; then it is closed.
+ * It is cancelled as it was made to be. `rows_written` may be NULL. */
+KINJO_EXPORT bool kinjo_stream_write(kinjo_stream* stream, const char* path,
+                                     const kinjo_sink_options* sink_options, int64_t* rows_written,
+                                     kinjo_error** error);
 
 /* ---- Long joins: a folder of parts, continued after a crash -------------------------------- */
 

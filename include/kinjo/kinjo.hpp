@@ -432,6 +432,21 @@ struct SinkOptions {
   bool overwrite = true;
 };
 
+namespace detail {
+
+// Borrows from `sink`.
+inline kinjo_sink_options RawSink(const SinkOptions& sink) {
+  kinjo_sink_options raw;
+  kinjo_sink_options_init(&raw, sizeof(raw));
+  raw.format = OrNull(sink.format);
+  raw.compression = OrNull(sink.compression);
+  raw.row_group_rows = OrUnset(sink.row_group_rows);
+  raw.overwrite = sink.overwrite;
+  return raw;
+}
+
+}  // namespace detail
+
 /// kinjo_parts_options with C++ types.
 struct PartsOptions {
   std::string format;  ///< "": parquet
@@ -448,6 +463,7 @@ struct ScanOptions {
   bool with_row_id = false;
   std::optional<int64_t> batch_rows;
   std::optional<std::vector<uint64_t>> fragment_ids;
+  std::optional<int64_t> offset;
 };
 
 /// The rows of a running join, or of a scan.
@@ -491,6 +507,13 @@ class Stream {
     if (!kinjo_stream_close(handle_.get(), &error)) return Error::Take(error);
     return {};
   }
+  /// Writes the rows that weren't read yet to a file or, for "-", standard output; gives how many.
+  Result<int64_t> Write(const std::string& path, const SinkOptions& sink = {}) {
+    const kinjo_sink_options raw = detail::RawSink(sink);
+    return detail::Filled<int64_t>([&](int64_t* rows, kinjo_error** error) {
+      return kinjo_stream_write(handle_.get(), path.c_str(), &raw, rows, error);
+    });
+  }
   Result<ArrayStream> Export() {
     return detail::Filled<ArrayStream>([&](ArrayStream* out, kinjo_error** error) {
       return kinjo_stream_export(handle_.get(), out->get(), error);
@@ -501,9 +524,9 @@ class Stream {
   std::unique_ptr<kinjo_stream, detail::Free<kinjo_stream_free>> handle_;
 };
 
-/// Streams the rows of a dataset (kinjo_dataset_scan); `cancel` may be null.
+/// Streams the rows of a dataset (kinjo_dataset_scan).
 inline Result<Stream> Scan(const Dataset& dataset, const ScanOptions& options = {},
-                           const Cancel* cancel = nullptr) {
+                           const RunOptions& run_options = {}) {
   kinjo_scan_options raw;
   kinjo_scan_options_init(&raw, sizeof(raw));
   const std::vector<const char*> columns = detail::Pointers(options.columns);
@@ -513,14 +536,13 @@ inline Result<Stream> Scan(const Dataset& dataset, const ScanOptions& options = 
   raw.limit = detail::OrUnset(options.limit);
   raw.with_row_id = options.with_row_id;
   raw.batch_rows = detail::OrUnset(options.batch_rows);
+  raw.offset = detail::OrUnset(options.offset);
   const uint64_t no_fragment = 0;  // data() of no ids may be NULL, which would mean "all"
   if (options.fragment_ids) {
     raw.num_fragment_ids = options.fragment_ids->size();
     raw.fragment_ids = options.fragment_ids->empty() ? &no_fragment : options.fragment_ids->data();
   }
-  kinjo_run_options run;
-  kinjo_run_options_init(&run, sizeof(run));
-  if (cancel != nullptr) run.cancel = cancel->get();
+  const kinjo_run_options run = detail::RawRun(run_options);
   kinjo_stream* stream = nullptr;
   kinjo_error* error = nullptr;
   if (!kinjo_dataset_scan(dataset.get(), &raw, &run, &stream, &error)) return Error::Take(error);
@@ -671,15 +693,7 @@ class Join {
   }
 
   // Borrows from `sink`.
-  static kinjo_sink_options Raw(const SinkOptions& sink) {
-    kinjo_sink_options raw;
-    kinjo_sink_options_init(&raw, sizeof(raw));
-    raw.format = detail::OrNull(sink.format);
-    raw.compression = detail::OrNull(sink.compression);
-    raw.row_group_rows = detail::OrUnset(sink.row_group_rows);
-    raw.overwrite = sink.overwrite;
-    return raw;
-  }
+  static kinjo_sink_options Raw(const SinkOptions& sink) { return detail::RawSink(sink); }
 
   // Borrows from `parts`.
   static kinjo_parts_options Raw(const PartsOptions& parts) {

@@ -13,6 +13,7 @@ kinjo_scan_options Defaults() {
   options.struct_size = sizeof(options);
   options.limit = KINJO_UNSET;
   options.batch_rows = KINJO_UNSET;
+  options.offset = KINJO_UNSET;
   return options;
 }
 
@@ -29,6 +30,7 @@ arrow::Result<kinjo::dataset::RowsRequest> ToRequest(const kinjo_scan_options* o
   }
   request.where = TextOf(given.where);
   request.limit = OptionalNumber(given.limit);
+  if (given.offset != KINJO_UNSET) request.offset = given.offset;
   request.with_row_id = given.with_row_id;
   if (given.batch_rows != KINJO_UNSET) request.batch_rows = given.batch_rows;
   if (given.fragment_ids != nullptr) {
@@ -50,9 +52,11 @@ bool kinjo_dataset_scan(const kinjo_dataset* dataset, const kinjo_scan_options* 
     ARROW_RETURN_NOT_OK(RequireArgument(dataset, "dataset"));
     ARROW_RETURN_NOT_OK(RequireArgument(stream, "stream"));
     ARROW_ASSIGN_OR_RAISE(const auto request, ToRequest(options));
-    ARROW_ASSIGN_OR_RAISE(const RunControl control, ToRunControl(run_options));
+    ARROW_ASSIGN_OR_RAISE(RunControl control, ToRunControl(run_options));
     auto handle = std::make_unique<kinjo_stream>();
-    ARROW_ASSIGN_OR_RAISE(handle->stream, StreamRows(dataset->dataset, request, control.cancel));
+    ARROW_ASSIGN_OR_RAISE(handle->stream,
+                          StreamRows(dataset->dataset, request, std::move(control.cancel),
+                                     std::move(control.progress)));
     *stream = handle.release();
     return arrow::Status::OK();
   });

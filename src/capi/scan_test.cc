@@ -1,5 +1,11 @@
 // Rows of a dataset, tables that stay in memory, and joins on them, through the C++ header.
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -70,6 +76,69 @@ TEST(Scan, FiltersAndCounts) {
   EXPECT_EQ(kinjo::CountRows(dataset.value(), "id < 100").value(), expected);
 }
 
+TEST(Scan, PassesOverTheFirstRows) {
+  const auto dataset = kinjo::Dataset::Open(kDataset);
+  ASSERT_KINJO_OK(dataset);
+  for (const char* where : {"", "id % 3 = 1"}) {
+    kinjo::ScanOptions options{{}, where, {}, /*with_row_id=*/true, 64};
+    const auto all = RowsOf(kinjo::Scan(dataset.value(), options));
+    const int64_t rows = all->num_rows();
+    ASSERT_GT(rows, 150);
+    for (const int64_t offset : {int64_t{0}, int64_t{1}, int64_t{63}, rows - 20, rows - 1}) {
+      options.offset = offset;
+      options.limit = 100;
+      EXPECT_TRUE(RowsOf(kinjo::Scan(dataset.value(), options))->Equals(*all->Slice(offset, 100)));
+    }
+    options.offset = rows;
+    EXPECT_EQ(RowsOf(kinjo::Scan(dataset.value(), options))->num_rows(), 0);
+    options.offset = INT64_MAX;
+    EXPECT_EQ(RowsOf(kinjo::Scan(dataset.value(), options))->num_rows(), 0);
+    options.offset = -2;
+    EXPECT_EQ(kinjo::Scan(dataset.value(), options).error().message,
+              "offset must not be negative, but is -2");
+  }
+}
+
+TEST(Scan, TellsTheRowsThatItHandsOn) {
+  const auto dataset = kinjo::Dataset::Open(kDataset);
+  ASSERT_KINJO_OK(dataset);
+  std::vector<kinjo_progress> told;
+  const kinjo::ProgressFunction tell = [&](const kinjo_progress& progress) {
+    told.push_back(progress);
+  };
+  kinjo::ScanOptions options{{}, "id % 3 = 1", 100};
+  options.offset = 5;
+  EXPECT_EQ(RowsOf(kinjo::Scan(dataset.value(), options, {nullptr, &tell}))->num_rows(), 100);
+  ASSERT_GE(told.size(), 2U);
+  EXPECT_EQ(told.front().done_rows, 0);
+  EXPECT_EQ(told.front().total_rows, 100);
+  EXPECT_EQ(told.back().done_rows, 100);
+}
+
+TEST(Scan, IsWrittenWhole) {
+  const auto dataset = kinjo::Dataset::Open(kDataset);
+  ASSERT_KINJO_OK(dataset);
+  const auto path = std::filesystem::temp_directory_path() /
+                    ("kinjo_scan_" + std::to_string(getpid()) + ".jsonl");
+  auto stream = kinjo::Scan(dataset.value(), {std::vector<std::string>{"id"}, "", 5, false, 2});
+  ASSERT_KINJO_OK(stream);
+  ASSERT_KINJO_OK(stream->Next(2));
+  const auto written = stream->Write(path);
+  ASSERT_KINJO_OK(written);
+  EXPECT_EQ(written.value(), 3);
+  std::ifstream file(path);
+  EXPECT_EQ(std::count(std::istreambuf_iterator<char>(file), {}, '\n'), 3);
+  std::filesystem::remove(path);
+
+  const auto cancel = kinjo::Cancel::Make();
+  cancel.value().Raise();
+  auto stopped = kinjo::Scan(dataset.value(), {}, {&cancel.value()});
+  const auto nothing = stopped->Write(path);
+  ASSERT_FALSE(nothing.ok());
+  EXPECT_EQ(nothing.error().code, KINJO_ERROR_CANCELLED);
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
 TEST(Scan, RefusesWhatIsntThere) {
   const auto dataset = kinjo::Dataset::Open(kDataset);
   ASSERT_KINJO_OK(dataset);
@@ -84,7 +153,7 @@ TEST(Scan, RefusesWhatIsntThere) {
   EXPECT_EQ(where.error().message.rfind("where: ", 0), 0U);
   const auto limit = kinjo::Scan(dataset.value(), {{}, "", -1, false, {}});
   ASSERT_FALSE(limit.ok());
-  EXPECT_EQ(limit.error().message, "limit is -1; it must not be negative");
+  EXPECT_EQ(limit.error().message, "limit must not be negative, but is -1");
 }
 
 TEST(Scan, StopsOnRequest) {
@@ -92,7 +161,7 @@ TEST(Scan, StopsOnRequest) {
   ASSERT_KINJO_OK(dataset);
   const auto cancel = kinjo::Cancel::Make();
   cancel.value().Raise();
-  auto stream = kinjo::Scan(dataset.value(), {}, &cancel.value());
+  auto stream = kinjo::Scan(dataset.value(), {}, {&cancel.value()});
   ASSERT_KINJO_OK(stream);
   const auto batch = stream->Next();
   ASSERT_FALSE(batch.ok());

@@ -1,4 +1,4 @@
-// A join written to a file or to standard output.
+// Rows of a join or of any stream written to a file or to standard output.
 #include "capi/join_options.h"
 #include "capi/optional_number.h"
 #include "capi/wall.h"
@@ -43,6 +43,23 @@ arrow::Status WriteJoin(kinjo::join::KnnJoin* join, kinjo::tabular::TableSink* s
   return sink->Finish();
 }
 
+arrow::Status WriteStream(kinjo::stream::ResultStream* stream, kinjo::tabular::TableSink* sink) {
+  ARROW_RETURN_NOT_OK(WriteAll(stream, sink));
+  ARROW_RETURN_NOT_OK(stream->Close());
+  return sink->Finish();
+}
+
+// Leaves nothing behind where the rows didn't all arrive.
+arrow::Status Settle(const arrow::Status& written, kinjo::tabular::TableSink* sink,
+                     int64_t* rows_written) {
+  if (!written.ok()) {
+    sink->Abort();
+  } else if (rows_written != nullptr) {
+    *rows_written = sink->rows_written();
+  }
+  return written;
+}
+
 }  // namespace
 
 void kinjo_sink_options_init(kinjo_sink_options* options, size_t struct_size) {
@@ -78,12 +95,20 @@ bool kinjo_join_write(kinjo_join* join, const char* path, const kinjo_sink_optio
     ARROW_ASSIGN_OR_RAISE(RunControl control, ToRunControl(run_options));
     ARROW_ASSIGN_OR_RAISE(const auto sink,
                           kinjo::tabular::OpenSink(path, join->join->output_schema(), options));
-    arrow::Status written = WriteJoin(join->join.get(), sink.get(), std::move(control));
-    if (!written.ok()) {
-      sink->Abort();
-      return written;
-    }
-    if (rows_written != nullptr) *rows_written = sink->rows_written();
-    return arrow::Status::OK();
+    return Settle(WriteJoin(join->join.get(), sink.get(), std::move(control)), sink.get(),
+                  rows_written);
+  });
+}
+
+bool kinjo_stream_write(kinjo_stream* stream, const char* path,
+                        const kinjo_sink_options* sink_options, int64_t* rows_written,
+                        kinjo_error** error) {
+  return Wall(error, [&]() -> arrow::Status {
+    ARROW_RETURN_NOT_OK(RequireReadable(stream));
+    ARROW_RETURN_NOT_OK(RequireArgument(path, "path"));
+    ARROW_ASSIGN_OR_RAISE(const auto options, ToSinkOptions(sink_options));
+    ARROW_ASSIGN_OR_RAISE(const auto sink,
+                          kinjo::tabular::OpenSink(path, stream->stream->schema(), options));
+    return Settle(WriteStream(stream->stream.get(), sink.get()), sink.get(), rows_written);
   });
 }

@@ -7,6 +7,7 @@
 #include "arrow/buffer.h"
 #include "base/thread_pool.h"
 #include "dataset/filter.h"
+#include "dataset/row_progress.h"
 #include "predicate/predicate.h"
 
 namespace kinjo::dataset {
@@ -68,23 +69,53 @@ arrow::Status CheckFragments(const Dataset& dataset, const RowsRequest& request)
   return arrow::Status::OK();
 }
 
+// Fragments to read, rising, and of the first of them the rows to pass over: those before it are
+// passed over whole, without a read.
+struct Begin {
+  std::vector<uint64_t> fragment_ids;
+  int64_t skipped_rows = 0;
+  int64_t rows = 0;  // of these fragments
+};
+
 // What the producer of a stream works with.
 struct RowsScan {
   std::shared_ptr<Dataset> dataset;
   Filter filter;
   std::shared_ptr<arrow::Schema> schema;  // of the output
   RowsRequest request;
+  base::ProgressCallback progress;
 
-  arrow::Result<std::shared_ptr<arrow::RecordBatch>> OutputOf(const ScanBatch& read,
+  // `rows` is null without a filter.
+  Begin FindBegin(const RowMask* rows) const {
+    Begin begin{.skipped_rows = request.offset};
+    for (const FragmentInfo& fragment : dataset->fragments()) {
+      const auto& asked = request.fragment_ids;
+      if (asked.has_value() && std::find(asked->begin(), asked->end(), fragment.id) == asked->end())
+        continue;
+      const auto passing =
+          static_cast<int64_t>(rows != nullptr ? rows->count_in(fragment.id)
+                                               : fragment.physical_rows - fragment.deleted_rows);
+      if (begin.fragment_ids.empty() && passing <= begin.skipped_rows) {
+        begin.skipped_rows -= passing;
+      } else {
+        begin.fragment_ids.push_back(fragment.id);
+        begin.rows += passing;
+      }
+    }
+    return begin;
+  }
+
+  // The read rows [begin, begin + rows).
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> OutputOf(const ScanBatch& read, int64_t begin,
                                                               int64_t rows) const {
     arrow::ArrayVector columns;
-    for (const auto& column : read.batch->columns()) columns.push_back(column->Slice(0, rows));
+    for (const auto& column : read.batch->columns()) columns.push_back(column->Slice(begin, rows));
     if (request.with_row_id) {
       const auto bytes = rows * static_cast<int64_t>(sizeof(uint64_t));
       ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> ids, arrow::AllocateBuffer(bytes));
       const auto count = static_cast<size_t>(rows);
       ARROW_RETURN_NOT_OK(
-          dataset->RowIds(std::span(read.addresses).first(count),
+          dataset->RowIds(std::span(read.addresses).subspan(static_cast<size_t>(begin), count),
                           {reinterpret_cast<uint64_t*>(ids->mutable_data()), count}));
       columns.push_back(std::make_shared<arrow::UInt64Array>(rows, std::move(ids)));
     }
@@ -92,22 +123,31 @@ struct RowsScan {
   }
 
   arrow::Status Run(const base::CancelToken& cancel, const stream::ResultStream::Emit& emit) const {
-    ScanOptions options{.fragment_ids = request.fragment_ids, .batch_rows = request.batch_rows};
+    ScanOptions options{.batch_rows = request.batch_rows};
     ARROW_ASSIGN_OR_RAISE(options.rows, PassingRows(dataset.get(), filter, cancel));
+    Begin begin = FindBegin(options.rows.get());
+    options.fragment_ids = std::move(begin.fragment_ids);
     const int columns = schema->num_fields() - (request.with_row_id ? 1 : 0);
     for (int i = 0; i < columns; ++i) options.columns.push_back(schema->field(i)->name());
     ARROW_ASSIGN_OR_RAISE(const auto scan, dataset->MakeScan(options));
-    int64_t left = request.limit.value_or(INT64_MAX);
+    int64_t skipped = begin.skipped_rows;
+    int64_t left = std::min(request.limit.value_or(INT64_MAX), begin.rows - skipped);
+    RowProgress told(progress, std::max<int64_t>(left, 0));
     while (left > 0) {
       ARROW_RETURN_NOT_OK(cancel.Check());
       ARROW_ASSIGN_OR_RAISE(const ScanBatch read, scan->Next());
       if (read.batch == nullptr) break;
-      const int64_t rows = std::min(left, static_cast<int64_t>(read.addresses.size()));
+      const auto there = static_cast<int64_t>(read.addresses.size());
+      const int64_t first = std::min(skipped, there);
+      const int64_t rows = std::min(left, there - first);
+      skipped -= first;
       if (rows == 0) continue;
-      ARROW_ASSIGN_OR_RAISE(auto batch, OutputOf(read, rows));
+      ARROW_ASSIGN_OR_RAISE(auto batch, OutputOf(read, first, rows));
       ARROW_RETURN_NOT_OK(emit(std::move(batch)));
       left -= rows;
+      told.Add(rows);
     }
+    told.Finish();
     return arrow::Status::OK();
   }
 };
@@ -116,9 +156,13 @@ struct RowsScan {
 
 arrow::Result<std::unique_ptr<stream::ResultStream>> StreamRows(std::shared_ptr<Dataset> dataset,
                                                                 const RowsRequest& request,
-                                                                base::CancelToken cancel) {
+                                                                base::CancelToken cancel,
+                                                                base::ProgressCallback progress) {
   if (request.limit.value_or(0) < 0) {
-    return base::Invalid("limit is ", *request.limit, "; it must not be negative");
+    return base::Invalid("limit must not be negative, but is ", *request.limit);
+  }
+  if (request.offset < 0) {
+    return base::Invalid("offset must not be negative, but is ", request.offset);
   }
   if (request.batch_rows < 1) {
     return base::Invalid("batch_rows is ", request.batch_rows, "; it must be at least 1");
@@ -131,7 +175,7 @@ arrow::Result<std::unique_ptr<stream::ResultStream>> StreamRows(std::shared_ptr<
   }
   auto schema = arrow::schema(std::move(fields));
   auto scan = std::make_shared<const RowsScan>(
-      RowsScan{std::move(dataset), std::move(filter), schema, request});
+      RowsScan{std::move(dataset), std::move(filter), schema, request, std::move(progress)});
   return stream::ResultStream::Start(
       std::move(schema),
       [scan = std::move(scan)](const base::CancelToken& token,

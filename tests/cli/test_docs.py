@@ -20,7 +20,7 @@ def test_the_page_is_current(kinjo):
     changes = {"import", "delete", "compact", "columns", "restore", "tag", "cleanup"}
     index = {f"index {action}" for action in
              ("create", "list", "optimize", "drop", "rename", "check")}
-    assert shown == {"", "join", "search", "tune", "info"} | changes | index
+    assert shown == {"", "join", "search", "tune", "info", "scan"} | changes | index
     current = with_help(page, lambda command: kinjo(*command.split(), "--help").stdout)
     assert page == current, "python tests/cli/test_docs.py PROGRAM brings it up to date"
 

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-COMMANDS = ["join", "search", "tune", "explain", "info", "index create", "index check"]
+COMMANDS = ["join", "search", "tune", "explain", "info", "scan", "index create", "index check"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -81,7 +81,7 @@ jlong JNICALL DatasetScan(JNIEnv* env, jclass, jlong dataset, jobjectArray colum
       options.fragment_ids.emplace(ids.begin(), ids.end());
     }
     const Cancel* flag = cancel == 0 ? nullptr : &FromHandle<Cancel>(cancel);
-    return ToHandle(ValueOf(Scan(FromHandle<Dataset>(dataset), options, flag)));
+    return ToHandle(ValueOf(Scan(FromHandle<Dataset>(dataset), options, {flag})));
   });
 }
 
