@@ -58,14 +58,15 @@ def folders_of(path):
 
 
 def check_index(path, before):
-    """The index that the newest version has holds its rows, and no folder is there that none has."""
+    """The index that the newest version has, if any, holds its rows."""
     dataset = lance.dataset(path)
     if dataset.version == before and not dataset.describe_indices():
         return
     stats = dataset.stats.index_stats("vec_idx")
     assert stats["num_indexed_rows"] == (30 if dataset.version == before else 60)
     query = dataset.to_table(columns=["vec"])["vec"][0].as_py()
-    found = dataset.to_table(nearest={"column": "vec", "q": query, "k": 60, "nprobes": 2, "ef": 60})
+    search = {"column": "vec", "q": query, "k": 60, "nprobes": 2, "ef": 60}
+    found = dataset.to_table(nearest=search)
     assert found.num_rows == 60
 
 

@@ -187,18 +187,19 @@ def test_pylance_describes_it_truly(kind, kinjo, tmp_path):
 
 
 # How much less than pylance's own an index may find, of 2,000 neighbours. Kinjo's three builds have
-# fixed seeds, and always find the same; pylance's find more or less by chance, and the least of three
-# counts. Over eight builds their standard deviation was at most 0.0007 without codes that are
-# trained or rotated, so half a percent is never passed by chance. It was 0.007 with such codes (0.013
-# with one bit), around the mean of ours or below: all three are two of them above it once in 100,000
-# times. (The bench index_build compares at half a percent on large data, where chance is less.)
+# fixed seeds, and always find the same; pylance's find more or less by chance, and the least of
+# three counts. Over eight builds their standard deviation was at most 0.0007 without codes that are
+# trained or rotated, so half a percent is never passed by chance. It was 0.007 with such codes
+# (0.013 with one bit), around the mean of ours or below: all three are two of them above it once in
+# 100,000 times. (The bench index_build compares at half a percent on large data, with less chance.)
 TRAINED_TOLERANCE = 0.015
 ONE_BIT_TOLERANCE = 0.03
 
 
 @pytest.mark.parametrize(
     "kind, metric",
-    [(kind, "l2") for kind in KINDS] + [("PQ8", "cosine"), ("RQ5", "cosine"), ("HNSW_SQ", "cosine")],
+    [(kind, "l2") for kind in KINDS]
+    + [("PQ8", "cosine"), ("RQ5", "cosine"), ("HNSW_SQ", "cosine")],
 )
 def test_finds_as_much_as_pylances_own(kind, metric, kinjo, tmp_path):
     kind = KINDS[kind]
