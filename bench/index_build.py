@@ -69,7 +69,7 @@ def all_builds(partitions, graph_partitions, sub_vectors):
     return [
         Build("IVF_FLAT", ivf, 16),
         Build("IVF_PQ", {**ivf, "num_sub_vectors": sub_vectors}, 16),
-        Build("IVF_PQ", {**ivf, "num_sub_vectors": sub_vectors, "num_bits": 4}, 16),
+        Build("IVF_PQ", {**ivf, "num_sub_vectors": 2 * sub_vectors, "num_bits": 4}, 16),
         Build("IVF_SQ", ivf, 16),
         Build("IVF_RQ", {**ivf, "num_bits": 5}, 16),
         Build("IVF_HNSW_FLAT", graph, graph_partitions, 64),
