@@ -63,7 +63,8 @@ class Build(NamedTuple):
         return {"index_type": self.index_type, "metric": metric, **self.parameters}
 
 
-def all_builds(partitions, graph_partitions, sub_vectors):
+def all_builds(partitions, graph_partitions, sub_vectors, has_rq=True):
+    """Every type; RQ codes widths that are multiples of 8 only."""
     ivf = {"num_partitions": partitions}
     graph = {"num_partitions": graph_partitions}
     return [
@@ -71,7 +72,7 @@ def all_builds(partitions, graph_partitions, sub_vectors):
         Build("IVF_PQ", {**ivf, "num_sub_vectors": sub_vectors}, 16),
         Build("IVF_PQ", {**ivf, "num_sub_vectors": 2 * sub_vectors, "num_bits": 4}, 16),
         Build("IVF_SQ", ivf, 16),
-        Build("IVF_RQ", {**ivf, "num_bits": 5}, 16),
+        *([Build("IVF_RQ", {**ivf, "num_bits": 5}, 16)] if has_rq else []),
         Build("IVF_HNSW_FLAT", graph, graph_partitions, 64),
         Build("IVF_HNSW_PQ", {**graph, "num_sub_vectors": sub_vectors}, graph_partitions, 64),
         Build("IVF_HNSW_SQ", graph, graph_partitions, 64),
@@ -185,5 +186,5 @@ def run(folder: Path, rounds: int, threads: int):
     spread = np.random.default_rng(7).permutation(400_000)[:QUERIES]
     vectors = words.load()[1]
     compare_recall(Rows("words", "cosine", vectors, vectors[spread]),
-                   all_builds(512, 8, 25), known)
+                   all_builds(512, 8, 25, has_rq=False), known)
     compare_recall(Rows("clustered-1m", "l2", right, left), all_builds(1024, 8, 32), known)
