@@ -218,8 +218,9 @@ class Index {
   static Result<uint64_t> CommitSegments(const std::string& dataset_uri,
                                          const std::vector<std::string>& segments,
                                          const std::string& name = "", bool replace = false) {
-    const std::vector<const char*> pointers =
-        detail::Pointers(std::optional<std::vector<std::string>>(segments));
+    std::vector<const char*> pointers;
+    for (const std::string& segment : segments) pointers.push_back(segment.c_str());
+    pointers.push_back(nullptr);  // so that data() of none isn't NULL
     return detail::Filled<uint64_t>([&](uint64_t* version, kinjo_error** error) {
       return kinjo_index_commit_segments(dataset_uri.c_str(), pointers.data(), segments.size(),
                                          detail::OrNull(name), replace, version, error);

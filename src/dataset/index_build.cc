@@ -7,10 +7,11 @@
 #include "base/memory_budget.h"
 #include "base/thread_pool.h"
 #include "dataset/index_commit.h"
+#include "dataset/segment_folder.h"
 #include "dataset/vector_source.h"
 #include "format/index_file/segment_writer.h"
-#include "format/table/uuid.h"
 #include "index/coded_graph_rows.h"
+#include "index/element_bounds.h"
 #include "index/hnsw_builder.h"
 #include "index/model_trainer.h"
 #include "index/row_encoder.h"
@@ -92,40 +93,6 @@ class ScratchSpill final : public index::SpillFile {
   const std::unique_ptr<io::ScratchFile> file_;
 };
 
-/// The folder of a segment while its files are written: taken away again unless it is kept.
-class SegmentFolder {
- public:
-  static arrow::Result<std::unique_ptr<SegmentFolder>> Make(const std::string& dataset_uri) {
-    ARROW_ASSIGN_OR_RAISE(const io::Location root, io::ResolveUri(dataset_uri));
-    auto uuid = format::UuidText(format::NewUuid());
-    if (!uuid.has_value()) return base::Internal("a new UUID isn't one");
-    io::Location location = io::Child(root, "_indices/" + *uuid);
-    ARROW_RETURN_NOT_OK(io::MakeFolder(location));
-    return std::unique_ptr<SegmentFolder>(new SegmentFolder(std::move(*uuid), std::move(location)));
-  }
-  ~SegmentFolder() {
-    if (kept_) return;
-    for (const char* name : {"index.idx", "auxiliary.idx"}) {
-      (void)io::RemoveFile(io::Child(location_, name));
-    }
-    (void)io::RemoveEmptyFolder(location_);
-  }
-  SegmentFolder(const SegmentFolder&) = delete;
-  SegmentFolder& operator=(const SegmentFolder&) = delete;
-
-  const std::string& uuid() const { return uuid_; }
-  const io::Location& location() const { return location_; }
-  void Keep() { kept_ = true; }
-
- private:
-  SegmentFolder(std::string uuid, io::Location location)
-      : uuid_(std::move(uuid)), location_(std::move(location)) {}
-
-  const std::string uuid_;
-  const io::Location location_;
-  bool kept_ = false;
-};
-
 /// One build, step after step.
 class Builder {
  public:
@@ -150,6 +117,7 @@ class Builder {
  private:
   arrow::Status Train();
   arrow::Status ReadSample(int64_t rows, std::vector<uint8_t>* sample) const;
+  arrow::Status WidenBoundsToAllRows();
   arrow::Status Encode();
   arrow::Status Write(SegmentFolder* folder, IndexSegment* segment);
   arrow::Status WritePartition(const uint8_t* records, int64_t num_rows,
@@ -219,18 +187,38 @@ arrow::Status Builder::Train() {
       static_cast<int64_t>(sample.size()) / (column_.dim * format::ElementBytes(column_.element));
   ARROW_ASSIGN_OR_RAISE(model_, index::TrainModel(vectors, training, context_));
   report_.trained_rows = model_.trained_rows;
+  const bool sampled = rows < column_.num_rows || column_.lists;
+  if (sampled && params_.kind.quantizer == format::QuantizerKind::kSq) {
+    ARROW_RETURN_NOT_OK(WidenBoundsToAllRows());
+  }
   report_.train_s = SecondsSince(start);
+  return arrow::Status::OK();
+}
+
+// A row beyond the bounds of the sample would be coded as if it lay on them.
+arrow::Status Builder::WidenBoundsToAllRows() {
+  ARROW_ASSIGN_OR_RAISE(VectorPass pass, source_.ReadAll(batch_bytes_));
+  VectorBatch batch;
+  index::ElementBounds bounds;
+  for (;;) {
+    ARROW_RETURN_NOT_OK(context_.cancel.Check());
+    ARROW_ASSIGN_OR_RAISE(const bool more, pass.Next(&batch));
+    if (!more) break;
+    ARROW_RETURN_NOT_OK(
+        index::WidenBounds(batch.vectors, params_.training.metric, context_, &bounds));
+  }
+  model_.quantizer = bounds.ToModel();
   return arrow::Status::OK();
 }
 
 arrow::Status Builder::Encode() {
   const Clock::time_point start = Clock::now();
   ARROW_ASSIGN_OR_RAISE(encoder_, index::RowEncoder::Make(model_.ivf, model_.quantizer));
-  // Read, as numbers, and as records.
+  // Read, the next ones too, as numbers, and as records.
   const int64_t row_bytes = column_.dim * format::ElementBytes(column_.element);
   const int64_t batch_rows = batch_bytes_ / row_bytes + 1;
   ARROW_ASSIGN_OR_RAISE(const base::Reservation batch_memory,
-                        budget_.Reserve(batch_bytes_ * 2 + batch_rows * encoder_->record_bytes(),
+                        budget_.Reserve(batch_bytes_ * 3 + batch_rows * encoder_->record_bytes(),
                                         "reading and coding vectors"));
   // A graph needs memory beside its rows later; else half is for gathering the rows.
   const int64_t all = (column_.num_rows + 1) * encoder_->record_bytes() * 2 + batch_bytes_;
@@ -244,21 +232,24 @@ arrow::Status Builder::Encode() {
       });
   ARROW_ASSIGN_OR_RAISE(VectorPass pass, source_.ReadAll(batch_bytes_));
   VectorBatch batch;
+  VectorBatch next;
   index::EncodedRows encoded;
+  index::BuildContext quiet = context_;
+  quiet.progress = nullptr;
   int64_t seen = 0;
-  for (;;) {
+  ARROW_ASSIGN_OR_RAISE(bool more, pass.Next(&batch));
+  while (more) {
     ARROW_RETURN_NOT_OK(context_.cancel.Check());
-    ARROW_ASSIGN_OR_RAISE(const bool more, pass.Next(&batch));
-    if (!more) break;
-    index::BuildContext quiet = context_;
-    quiet.progress = nullptr;
-    ARROW_RETURN_NOT_OK(encoder_->Encode(batch.vectors, batch.row_ids, quiet, &encoded));
+    const auto read_on = [&] { return pass.Next(&next).Value(&more); };
+    ARROW_RETURN_NOT_OK(
+        encoder_->EncodeBeside(batch.vectors, batch.row_ids, quiet, read_on, &encoded));
     ARROW_RETURN_NOT_OK(shuffle_->Add(encoded));
     report_.left_out += encoded.left_out;
     coded_rows_ += encoded.num_rows();
     seen += batch.vectors.num_rows;
     teller_.Tell(static_cast<double>(seen) /
                  static_cast<double>(std::max<int64_t>(column_.num_rows, seen)));
+    std::swap(batch, next);
   }
   report_.encode_s = SecondsSince(start);
   return arrow::Status::OK();
@@ -379,6 +370,18 @@ arrow::Result<BuiltSegment> BuildSegment(const std::shared_ptr<Dataset>& dataset
   return Builder(*dataset, source, params, options).Run();
 }
 
+arrow::Result<uint64_t> CommitBuilt(const std::string& uri, const std::string& name,
+                                    const IndexSegment& segment, Existing existing,
+                                    std::vector<std::string> replaced,
+                                    const base::CancelToken& cancel) {
+  const auto version = CommitSegments(
+      uri,
+      {.name = name, .segments = {segment}, .existing = existing, .replaced = std::move(replaced)},
+      cancel);
+  if (!version.ok()) SegmentFolder::Remove(uri, segment.uuid);
+  return version;
+}
+
 arrow::Result<CreatedIndex> CreateIndex(const std::shared_ptr<Dataset>& dataset,
                                         const std::string& column, const std::string& name,
                                         bool replace, const IndexParams& params,
@@ -390,12 +393,9 @@ arrow::Result<CreatedIndex> CreateIndex(const std::shared_ptr<Dataset>& dataset,
   ARROW_RETURN_NOT_OK(CheckIndexName(dataset->uri(), created.name, existing));
   ARROW_ASSIGN_OR_RAISE(created.built,
                         BuildSegment(dataset, column, std::nullopt, params, options));
-  ARROW_ASSIGN_OR_RAISE(created.version, CommitSegments(dataset->uri(),
-                                                        {.name = created.name,
-                                                         .segments = {created.built.segment},
-                                                         .existing = existing,
-                                                         .replaced = {}},
-                                                        options.cancel));
+  ARROW_ASSIGN_OR_RAISE(created.version,
+                        CommitBuilt(dataset->uri(), created.name, created.built.segment, existing,
+                                    {}, options.cancel));
   return created;
 }
 

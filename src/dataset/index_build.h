@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/progress.h"
 #include "dataset/dataset.h"
+#include "dataset/index_commit.h"
 #include "dataset/index_params.h"
 #include "dataset/index_segment.h"
 #include "index/column_vectors.h"
@@ -52,6 +53,12 @@ arrow::Result<BuiltSegment> BuildSegment(const std::shared_ptr<Dataset>& dataset
                                          std::optional<std::vector<uint64_t>> fragment_ids,
                                          const IndexParams& params,
                                          const IndexBuildOptions& options);
+
+/// CommitSegments for one segment that was just built; its files are taken away where that fails.
+arrow::Result<uint64_t> CommitBuilt(const std::string& uri, const std::string& name,
+                                    const IndexSegment& segment, Existing existing,
+                                    std::vector<std::string> replaced,
+                                    const base::CancelToken& cancel);
 
 struct CreatedIndex {
   std::string name;

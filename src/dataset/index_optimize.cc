@@ -6,7 +6,6 @@
 #include <set>
 #include <utility>
 
-#include "dataset/index_commit.h"
 #include "format/index_file/index_files.h"
 
 namespace kinjo::dataset {
@@ -198,12 +197,9 @@ arrow::Result<OptimizedIndex> Optimizer::Run() {
   if (plan.fragment_ids.empty()) return out;
   ARROW_ASSIGN_OR_RAISE(BuiltSegment built, Build(plan));
   for (const size_t i : plan.merged) out.replaced.push_back(segments_[i].info->uuid);
-  ARROW_ASSIGN_OR_RAISE(out.version, CommitSegments(dataset_->uri(),
-                                                    {.name = index_.name,
-                                                     .segments = {built.segment},
-                                                     .existing = Existing::kKeep,
-                                                     .replaced = out.replaced},
-                                                    options_.build.cancel));
+  ARROW_ASSIGN_OR_RAISE(out.version,
+                        CommitBuilt(dataset_->uri(), index_.name, built.segment, Existing::kKeep,
+                                    out.replaced, options_.build.cancel));
   out.changed = true;
   out.built = std::move(built);
   return out;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "index/chance.h"
+#include "index/element_bounds.h"
 #include "index/elements.h"
 #include "index/kmeans.h"
 #include "index/kmodes.h"
@@ -97,7 +98,8 @@ template <typename T>
 class Trainer {
  public:
   Trainer(const ColumnVectors& sample, const TrainingOptions& options, const BuildContext& context)
-      : type_(sample.type),
+      : vectors_(sample),
+        type_(sample.type),
         options_(options),
         kind_(KindOf(options)),
         context_(context),
@@ -115,10 +117,10 @@ class Trainer {
   bool dot() const { return options_.metric == Metric::kDot; }
   arrow::Status TrainCentroids(const BuildContext& context);
   arrow::Status TrainPq(const BuildContext& context);
-  arrow::Status MeasureBounds();
   arrow::Result<std::vector<T>> PqRows(const BuildContext& context);
   void DrawRotation();
 
+  const ColumnVectors& vectors_;
   const ElementType type_;
   const TrainingOptions& options_;
   const format::IndexKind kind_;
@@ -220,28 +222,6 @@ arrow::Status Trainer<T>::TrainPq(const BuildContext& context) {
   return arrow::Status::OK();
 }
 
-// SQ: the least and the greatest element of the sample.
-template <typename T>
-arrow::Status Trainer<T>::MeasureBounds() {
-  const auto blocks = static_cast<size_t>((sample_.size() + kBlockRows - 1) / kBlockRows);
-  std::vector<std::pair<T, T>> bounds(blocks);
-  ARROW_RETURN_NOT_OK(sample_.ForBlocks(context_, [&](int64_t first, const T* rows, int64_t count) {
-    const auto [least, most] = std::minmax_element(rows, rows + count * dim());
-    bounds[first / kBlockRows] = {*least, *most};
-  }));
-  format::SqModel sq;
-  if (!bounds.empty()) {
-    sq.start = bounds.front().first;
-    sq.end = bounds.front().second;
-  }
-  for (const auto& [least, most] : bounds) {
-    sq.start = std::min<double>(sq.start, least);
-    sq.end = std::max<double>(sq.end, most);
-  }
-  model_.quantizer = sq;
-  return arrow::Status::OK();
-}
-
 template <typename T>
 void Trainer<T>::DrawRotation() {
   format::RqModel rq;
@@ -260,13 +240,15 @@ arrow::Result<TrainedModel> Trainer<T>::Train() {
   model_.trained_rows = sample_.size();
   model_.left_out = sample_.left_out();
   const bool pq = kind_.quantizer == QuantizerKind::kPq;
+  ElementBounds bounds;
   ARROW_RETURN_NOT_OK(TrainCentroids(Part(0, pq ? kPartitionsPart : 1)));
   switch (kind_.quantizer) {
     case QuantizerKind::kPq:
       ARROW_RETURN_NOT_OK(TrainPq(Part(kPartitionsPart, 1)));
       break;
     case QuantizerKind::kSq:
-      ARROW_RETURN_NOT_OK(MeasureBounds());
+      ARROW_RETURN_NOT_OK(WidenBounds(vectors_, options_.metric, context_, &bounds));
+      model_.quantizer = bounds.ToModel();
       break;
     case QuantizerKind::kRq:
       DrawRotation();

@@ -34,6 +34,16 @@ struct KeptRows {
   }
 };
 
+/// Calls body(item) for all items on the pool; before the first of them, beside().
+template <class Body>
+arrow::Status ForItems(const KeptRows& kept, const BuildContext& context,
+                       const std::function<arrow::Status()>& beside, const Body& body) {
+  const int64_t ahead = beside ? 1 : 0;
+  return context.pool->ParallelFor(kept.items() + ahead, context.cancel, [&](int64_t item, int) {
+    return item < ahead ? beside() : body(item - ahead);
+  });
+}
+
 /// Partition + quantizer. T is float for float16 and float32 columns, double for float64.
 template <typename T>
 class RowEncoderImpl final : public RowEncoder {
@@ -65,8 +75,10 @@ class RowEncoderImpl final : public RowEncoder {
 
   const std::vector<CodeColumn>& columns() const override { return writer_->columns(); }
   int64_t num_partitions() const override { return static_cast<int64_t>(centroids_.size()) / dim_; }
-  arrow::Status Encode(const ColumnVectors& vectors, std::span<const uint64_t> row_ids,
-                       const BuildContext& context, EncodedRows* out) const override;
+  arrow::Status EncodeBeside(const ColumnVectors& vectors, std::span<const uint64_t> row_ids,
+                             const BuildContext& context,
+                             const std::function<arrow::Status()>& beside,
+                             EncodedRows* out) const override;
 
  protected:
   void StoreColumn(size_t column, const uint8_t* records, int64_t num_rows,
@@ -94,29 +106,30 @@ void StartRecords(std::span<const uint32_t> positions, std::span<const uint64_t>
 }
 
 template <typename T>
-arrow::Status RowEncoderImpl<T>::Encode(const ColumnVectors& vectors,
-                                        std::span<const uint64_t> row_ids,
-                                        const BuildContext& context, EncodedRows* out) const {
+arrow::Status RowEncoderImpl<T>::EncodeBeside(const ColumnVectors& vectors,
+                                              std::span<const uint64_t> row_ids,
+                                              const BuildContext& context,
+                                              const std::function<arrow::Status()>& beside,
+                                              EncodedRows* out) const {
   *out = {};
   KeptRows kept;
   FindIndexedRows(vectors, metric_, &kept.positions, &out->left_out);
   out->partitions.resize(kept.positions.size());
   out->records.resize(kept.positions.size() * static_cast<size_t>(record_bytes()));
   std::atomic<int64_t> outside{0};
-  ARROW_RETURN_NOT_OK(
-      context.pool->ParallelFor(kept.items(), context.cancel, [&](int64_t item, int) {
-        const std::span<const uint32_t> positions = kept.item(item);
-        const auto count = static_cast<int64_t>(positions.size());
-        kernels::AlignedVector<T> rows(positions.size() * static_cast<size_t>(dim_));
-        PrepareVectors(vectors, metric_, positions, rows.data());
-        uint32_t* partitions = out->partitions.data() + item * kItemRows;
-        nearest_.Find(rows.data(), dim_, count, partitions);
-        uint8_t* records = out->records.data() + item * kItemRows * record_bytes();
-        StartRecords(positions, row_ids, record_bytes(), records);
-        outside +=
-            writer_->Write(rows.data(), partitions, count, records + kRowIdBytes, record_bytes());
-        return arrow::Status::OK();
-      }));
+  ARROW_RETURN_NOT_OK(ForItems(kept, context, beside, [&](int64_t item) {
+    const std::span<const uint32_t> positions = kept.item(item);
+    const auto count = static_cast<int64_t>(positions.size());
+    kernels::AlignedVector<T> rows(positions.size() * static_cast<size_t>(dim_));
+    PrepareVectors(vectors, metric_, positions, rows.data());
+    uint32_t* partitions = out->partitions.data() + item * kItemRows;
+    nearest_.Find(rows.data(), dim_, count, partitions);
+    uint8_t* records = out->records.data() + item * kItemRows * record_bytes();
+    StartRecords(positions, row_ids, record_bytes(), records);
+    outside +=
+        writer_->Write(rows.data(), partitions, count, records + kRowIdBytes, record_bytes());
+    return arrow::Status::OK();
+  }));
   out->outside_rows = outside.load();
   return arrow::Status::OK();
 }
@@ -132,8 +145,10 @@ class BitEncoder final : public RowEncoder {
 
   const std::vector<CodeColumn>& columns() const override { return columns_; }
   int64_t num_partitions() const override { return static_cast<int64_t>(centroids_.size()) / dim_; }
-  arrow::Status Encode(const ColumnVectors& vectors, std::span<const uint64_t> row_ids,
-                       const BuildContext& context, EncodedRows* out) const override;
+  arrow::Status EncodeBeside(const ColumnVectors& vectors, std::span<const uint64_t> row_ids,
+                             const BuildContext& context,
+                             const std::function<arrow::Status()>& beside,
+                             EncodedRows* out) const override;
 
  private:
   uint32_t NearestPartition(const uint8_t* row) const {
@@ -153,14 +168,17 @@ class BitEncoder final : public RowEncoder {
   const std::vector<CodeColumn> columns_;
 };
 
-arrow::Status BitEncoder::Encode(const ColumnVectors& vectors, std::span<const uint64_t> row_ids,
-                                 const BuildContext& context, EncodedRows* out) const {
+arrow::Status BitEncoder::EncodeBeside(const ColumnVectors& vectors,
+                                       std::span<const uint64_t> row_ids,
+                                       const BuildContext& context,
+                                       const std::function<arrow::Status()>& beside,
+                                       EncodedRows* out) const {
   *out = {};
   KeptRows kept;
   FindIndexedRows(vectors, Metric::kHamming, &kept.positions, &out->left_out);
   out->partitions.resize(kept.positions.size());
   out->records.resize(kept.positions.size() * static_cast<size_t>(record_bytes()));
-  return context.pool->ParallelFor(kept.items(), context.cancel, [&](int64_t item, int) {
+  return ForItems(kept, context, beside, [&](int64_t item) {
     const std::span<const uint32_t> positions = kept.item(item);
     uint8_t* records = out->records.data() + item * kItemRows * record_bytes();
     StartRecords(positions, row_ids, record_bytes(), records);

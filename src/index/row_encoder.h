@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -69,8 +70,16 @@ class RowEncoder {
   /// was in `out`. Vectors must have the model's element type and width. The same bytes whatever
   /// the threads, the SIMD level and the cut into calls. Best with many thousands of rows a call;
   /// takes about their size again.
-  virtual arrow::Status Encode(const ColumnVectors& vectors, std::span<const uint64_t> row_ids,
-                               const BuildContext& context, EncodedRows* out) const = 0;
+  arrow::Status Encode(const ColumnVectors& vectors, std::span<const uint64_t> row_ids,
+                       const BuildContext& context, EncodedRows* out) const {
+    return EncodeBeside(vectors, row_ids, context, {}, out);
+  }
+  /// The same, while one of the pool's threads first calls `beside` (unless it is empty), such as
+  /// to read the rows that come next. Its error is returned.
+  virtual arrow::Status EncodeBeside(const ColumnVectors& vectors,
+                                     std::span<const uint64_t> row_ids, const BuildContext& context,
+                                     const std::function<arrow::Status()>& beside,
+                                     EncodedRows* out) const = 0;
 
   /// Lays out `num_rows` records of one partition, in their order.
   StoredPartition Store(const uint8_t* records, int64_t num_rows) const;

@@ -21,6 +21,12 @@ arrow::Result<std::unique_ptr<ScratchFile>> ScratchFile::Make(const Location& fo
   if (folder.file_system->type_name() != "local") {
     return base::NotSupported("scratch files lie on local disks, not at ", folder.uri);
   }
+  // Without a name from the start, so that nothing is left whatever happens; not every file system
+  // can.
+  const int nameless = open(folder.path.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (nameless >= 0) {
+    return std::unique_ptr<ScratchFile>(new ScratchFile(nameless, folder.uri));
+  }
   std::string name = folder.path + "/.scratch-XXXXXX";
   const int descriptor = mkostemp(name.data(), O_CLOEXEC);
   if (descriptor < 0) return SystemError("made", folder.uri);

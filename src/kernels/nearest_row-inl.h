@@ -94,17 +94,21 @@ HWY_INLINE NearestRow CompareLanes(const BestOfLanes& lanes) {
       lanes.best[winner], second};
 }
 
-// Packs `count` queries as [tile][dim][kQueries], the last tile filled up with zeros.
+// Packs `count` queries as [tile][dim][kQueries], the last tile filled up with zeros. (Two loops:
+// one over all places, with place / kQueries and place % kQueries, is made wrong by clang 19 at
+// -O1.)
 HWY_NOINLINE void PackNearest(const NearestScan& scan, int64_t first, int64_t count,
                               float* HWY_RESTRICT packed) {
-  for (int64_t at = 0; at < count || at % kQueries != 0; ++at) {
-    float* to = packed + at / kQueries * scan.dim * kQueries + at % kQueries;
-    if (at >= count) {
-      for (int64_t j = 0; j < scan.dim; ++j) to[j * kQueries] = 0.0f;
-      continue;
+  for (int64_t begin = 0; begin < count; begin += kQueries, packed += scan.dim * kQueries) {
+    for (int64_t q = 0; q < kQueries; ++q) {
+      float* to = packed + q;
+      if (begin + q >= count) {
+        for (int64_t j = 0; j < scan.dim; ++j) to[j * kQueries] = 0.0f;
+        continue;
+      }
+      const float* from = scan.queries + (first + begin + q) * scan.stride;
+      for (int64_t j = 0; j < scan.dim; ++j) to[j * kQueries] = from[j];
     }
-    const float* from = scan.queries + (first + at) * scan.stride;
-    for (int64_t j = 0; j < scan.dim; ++j) to[j * kQueries] = from[j];
   }
 }
 

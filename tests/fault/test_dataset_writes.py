@@ -31,20 +31,43 @@ def changes(source):
         "compact": ("compact", "DATASET"),
         "columns": ("columns", "add", "DATASET", source / "column.parquet"),
         "restore": ("restore", "DATASET", "--version", 1),
+        "index": ("index", "create", "DATASET", "--type", "IVF_HNSW_SQ", "--num-partitions", 2),
+        "optimize": ("index", "optimize", "DATASET", "--num-indices-to-merge", 1),
     }
 
 
 # Rows after the change; before it there are 60 in two fragments, none where it is created.
 ROWS = {"create": 30, "append": 90, "overwrite": 30, "compact": 60, "columns": 60, "restore": 30}
-NAMES = ["create", "append", "overwrite", "delete", "compact", "columns", "restore"]
+NAMES = ["create", "append", "overwrite", "delete", "compact", "columns", "restore", "index",
+         "optimize"]  # fmt: skip
 
 
 def prepare(path, source, name):
     if name == "create":
         return
     table = pq.read_table(source / "rows.parquet")
-    lance.write_dataset(table, path)
+    dataset = lance.write_dataset(table, path)
+    if name == "optimize":
+        dataset.create_index("vec", "IVF_SQ", num_partitions=2, metric="l2")
     lance.write_dataset(table, path, mode="append")
+
+
+def folders_of(path):
+    """How many segments of indexes there are files of."""
+    return len(list(path.glob("_indices/*")))
+
+
+def check_index(path, before):
+    """The index that the newest version has, if any, holds its rows."""
+    dataset = lance.dataset(path)
+    if dataset.version == before and not dataset.describe_indices():
+        return
+    stats = dataset.stats.index_stats("vec_idx")
+    assert stats["num_indexed_rows"] == (30 if dataset.version == before else 60)
+    query = dataset.to_table(columns=["vec"])["vec"][0].as_py()
+    search = {"column": "vec", "q": query, "k": 60, "nprobes": 2, "ef": 60}
+    found = dataset.to_table(nearest=search)
+    assert found.num_rows == 60
 
 
 def version_of(path):
@@ -67,6 +90,7 @@ def test_every_call(kinjo, faulty, source, tmp_path, name, kind):
     whole = tmp_path / "whole"
     prepare(whole, source, name)
     before = version_of(whole)
+    folders = folders_of(whole)
     count = tmp_path / "calls"
     kinjo(*command(whole), env=faulty(count=count))
     calls = count.read_text().split()
@@ -89,9 +113,14 @@ def test_every_call(kinjo, faulty, source, tmp_path, name, kind):
             failed += 1
             assert version == before, (number, call, done.stderr)
             assert str(path) in done.stderr
+            assert folders_of(path) == folders
+        if name in ("index", "optimize"):
+            check_index(path, before)
         if version == before:
             kinjo(*command(path))
         assert version_of(path) == before + 1
+        if name in ("index", "optimize"):
+            check_index(path, before)
         assert lance.dataset(path).count_rows() == rows
     if kind != "kill":
         assert failed > len(calls) / 3

@@ -186,24 +186,58 @@ def test_pylance_describes_it_truly(kind, kinjo, tmp_path):
     assert described.total_size_bytes == sum(sizes)
 
 
-@pytest.mark.parametrize("metric", ["l2", "cosine"])
-@pytest.mark.parametrize("kind", KINDS)
+# How much less than pylance's own an index may find, of 2,000 neighbours. Kinjo's three builds have
+# fixed seeds, and always find the same; pylance's find more or less by chance, and the least of
+# three counts. Over eight builds their standard deviation was at most 0.0007 without codes that are
+# trained or rotated, so half a percent is never passed by chance. It was 0.007 with such codes
+# (0.013 with one bit), around the mean of ours or below: all three are two of them above it once in
+# 100,000 times. (The bench index_build compares at half a percent on large data, with less chance.)
+TRAINED_TOLERANCE = 0.015
+ONE_BIT_TOLERANCE = 0.03
+
+
+@pytest.mark.parametrize(
+    "kind, metric",
+    [(kind, "l2") for kind in KINDS]
+    + [("PQ8", "cosine"), ("RQ5", "cosine"), ("HNSW_SQ", "cosine")],
+)
 def test_finds_as_much_as_pylances_own(kind, metric, kinjo, tmp_path):
     kind = KINDS[kind]
     vectors = make_vectors(4000)
+    queries = make_vectors(1000, seed=2)[:200]
     ours = write(tmp_path / "ours", vectors)
     theirs = write(tmp_path / "theirs", vectors)
-    create(kinjo, ours, kind, metric)
-    lance.dataset(theirs).create_index(
-        "vec", kind.type, metric=metric, num_partitions=PARTITIONS, **kind.arguments
+    own, other = [], []
+    for seed in (1, 2, 3):
+        create(kinjo, ours, kind, metric, "--seed", seed, "--replace")
+        own.append(recall(ours, queries, metric, vectors))
+        lance.dataset(theirs).create_index(
+            "vec", kind.type, metric=metric, num_partitions=PARTITIONS, replace=True,
+            **kind.arguments,
+        )  # fmt: skip
+        other.append(recall(theirs, queries, metric, vectors))
+    tolerance = 0.005
+    if kind.arguments.get("num_bits") == 1:
+        tolerance = ONE_BIT_TOLERANCE
+    elif kind.arguments:
+        tolerance = TRAINED_TOLERANCE
+    assert np.mean(own) >= min(other) - tolerance
+
+
+def test_scalar_bounds_hold_every_row(kinjo, neighbours, tmp_path):
+    """The model is trained on 512 of the rows; those far outside are nearly all others."""
+    vectors = make_vectors(3000)
+    vectors[::10] *= np.linspace(3, 30, 300, dtype=np.float32)[:, None]
+    path = write(tmp_path / "d", vectors)
+    told = create(kinjo, path, KINDS["SQ"], "l2", "--sample-rate", 2)
+    assert told["trained_rows"] == 512
+    queries = vectors[::10][-50:]
+    ids, distances, _ = neighbours(
+        vector_array(queries), path, "-k", 1, "--index", "require", "--nprobes", PARTITIONS
     )
-    queries = make_vectors(200, seed=2)
-    own = recall(ours, queries, metric, vectors)
-    other = recall(theirs, queries, metric, vectors)
-    # 2,000 neighbours: chance alone moves either side by a percent, and one-bit codes by five, with
-    # the signs of their rotation (0.21 to 0.26 over five builds of pylance).
-    chance = 0.06 if kind.arguments.get("num_bits") == 1 else 0.02
-    assert own >= other - chance
+    step = (vectors.max() - vectors.min()) / 255
+    assert [own[0] for own in ids] == list(range(2500, 3000, 10))
+    assert max(own[0] for own in distances) <= DIM * step**2
 
 
 @pytest.mark.parametrize("stable", [False, True], ids=["addresses", "stable ids"])

@@ -76,3 +76,30 @@ def test_progress_of_building(dataset):
     told = []
     dataset.create_vector_index("vec", kind="IVF_FLAT", num_partitions=2, progress=told.append)
     assert told[-1].done_rows == told[-1].total_rows > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", (*KINDS, "IVF_HNSW_FLAT", "IVF_HNSW_PQ"))
+def test_lancedb_searches_an_index_of_ours_and_goes_on(kind, dataset, vectors, tmp_path):
+    import lancedb
+
+    dataset.create_vector_index("vec", kind=kind, num_partitions=4)
+    table = lancedb.connect(tmp_path).open_table("d")
+    queries = vectors(20, 16, seed=8)["vec"].to_pylist()
+    for more in (0, 200):
+        if more:
+            table.add(vectors(more, 16, seed=9, first_id=2000))
+            table.optimize()
+        stats = table.index_stats("vec_idx")
+        assert (stats.index_type, stats.num_indexed_rows) == (kind, 2000 + more)
+        assert stats.num_unindexed_rows == 0
+        truth = kinjo.open(tmp_path / "d.lance").search(
+            np.array(queries, "f4"), k=5, index="never"
+        )
+        expected = truth.to_arrow()["id"].to_pylist()
+        found = []
+        for query in queries:
+            search = table.search(query, vector_column_name="vec").limit(5)
+            found += search.nprobes(4).refine_factor(100).ef(1000).to_arrow()["id"].to_pylist()
+        places = [place // 5 for place in range(100)]
+        assert len(set(zip(places, found)) & set(zip(places, expected))) >= 99
