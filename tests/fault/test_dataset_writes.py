@@ -31,6 +31,8 @@ def changes(source):
         "create": ("import", rows, "DATASET"),
         "append": ("import", rows, "DATASET", "--mode", "append", "--max-rows-per-file", 20),
         "overwrite": ("import", rows, "DATASET", "--mode", "overwrite"),
+        "join": ("join", "--left", rows, "--right", rows, "-k", 1, "--format", "lance", "-o",
+                 "DATASET"),
         "delete": ("delete", "DATASET", "--where", "id % 2 = 0"),
         "compact": ("compact", "DATASET"),
         "columns": ("columns", "add", "DATASET", source / "column.parquet"),
@@ -45,9 +47,10 @@ def changes(source):
 
 
 # Rows after the change; before it there are 60 in two fragments, none where it is created.
-ROWS = {"create": 30, "append": 90, "overwrite": 30, "compact": 60, "columns": 60, "restore": 30}
-NAMES = ["create", "append", "overwrite", "delete", "compact", "columns", "restore", "drop",
-         "rename", "index", "optimize", "index_rename", "index_drop"]  # fmt: skip
+ROWS = {"create": 30, "append": 90, "overwrite": 30, "join": 30, "compact": 60, "columns": 60,
+        "restore": 30}  # fmt: skip
+NAMES = ["create", "append", "overwrite", "join", "delete", "compact", "columns", "restore",
+         "drop", "rename", "index", "optimize", "index_rename", "index_drop"]  # fmt: skip
 
 
 @pytest.fixture
