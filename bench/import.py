@@ -1,6 +1,6 @@
-"""Parquet made into a Lance dataset: `kinjo import` against pylance's write of the same file, in turns,
-each in a process of its own: rate, and the peak memory beside it. pylance's clock runs for its write
-alone, ours for the whole program, which also syncs its files.
+"""Parquet made into a Lance dataset: `kinjo import` against pylance's write of the same file, in
+turns, each in a process of its own: rate, and the peak memory beside it. pylance's clock runs for
+its write alone, ours for the whole program, which also syncs its files.
 """
 
 import json

@@ -8,9 +8,9 @@ namespace kinjo::cli {
 /// call of the library.
 void ReturnFreedMemory();
 
-/// Makes Arrow allocate as the rest of the program does: the C library reuses the large blocks that
-/// a write frees page by page, where Arrow's own allocator gives them back and asks for new ones,
-/// which costs more than the encoding. Before the first call of the library.
+/// Makes large blocks that were freed serve again, for all threads: a write frees the same sizes
+/// page after page, and giving each back to the system costs more than the encoding. Before the
+/// first thread and the first call of the library.
 void ReuseFreedMemory();
 
 }  // namespace kinjo::cli

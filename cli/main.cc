@@ -24,12 +24,8 @@ int RunProgram(int argc, char** argv) {
     return kWrongCommandLine;
   }
   const Flags& flags = invocation.flags;
-  if (flags.memory_limit.has_value() || flags.index_memory_limit.has_value() ||
-      flags.write_memory_limit.has_value()) {
-    ReturnFreedMemory();
-  } else if (command->command == kImport) {
-    ReuseFreedMemory();
-  }
+  if (flags.memory_limit.has_value() || flags.index_memory_limit.has_value()) ReturnFreedMemory();
+  if (command->command == kImport) ReuseFreedMemory();
   WatchSignals();
   switch (command->command) {
     case kExplain:

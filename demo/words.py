@@ -1,6 +1,6 @@
-"""The demo's data: 400,000 English words as 50-d GloVe vectors in a Parquet file, made by kinjo into a
-Lance dataset with an IVF_PQ index (right), and 10,000 of the words as another file (left). Made once,
-under build/demo.
+"""The demo's data: 400,000 English words as 50-d GloVe vectors in a Parquet file, made by kinjo
+into a Lance dataset with an IVF_PQ index (right), and 10,000 of the words as another file (left).
+Made once, under build/demo.
 """
 
 import importlib.util

@@ -492,7 +492,7 @@ KINJO_EXPORT bool kinjo_dataset_count_rows(const kinjo_dataset* dataset, const c
 
 typedef struct kinjo_sink_options {
   size_t struct_size;
-  const char* format;      /* NULL or "": by the name's ending; parquet, arrow, csv, jsonl, table */
+  const char* format;      /* NULL or "": by the ending; parquet, arrow, csv, jsonl, lance, table */
   const char* compression; /* none, snappy, zstd, lz4, gzip, brotli; NULL: the usual one */
   int64_t row_group_rows;  /* Parquet; KINJO_UNSET: the library's choice */
   bool overwrite;          /* replace what is at the path; true */

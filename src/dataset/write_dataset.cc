@@ -60,21 +60,27 @@ arrow::Result<std::optional<TableVersion>> FindLatest(const io::Location& root) 
   return std::optional<TableVersion>();
 }
 
+/// The version that a write begins with, or nothing.
+arrow::Result<std::optional<TableVersion>> FindBeginning(const io::Location& root, WriteMode mode) {
+  ARROW_ASSIGN_OR_RAISE(std::optional<TableVersion> latest, FindLatest(root));
+  if (!latest.has_value() || mode != WriteMode::kCreate) return latest;
+  return base::MakeError(
+      base::ErrorCode::kConflict,
+      base::Concat("there is a dataset at ", root.uri, " already, at version ", latest->version(),
+                   "; append to it, overwrite it, or name another place"),
+      root.uri);
+}
+
 /// One write on its way: what the rows become, and of which version.
-class DatasetWrite {
+class DatasetWrite final : public DatasetWriting {
  public:
   DatasetWrite(io::Location root, const WriteOptions& options)
-      : root_(std::move(root)), options_(options) {}
+      : root_(std::move(root)),
+        options_(options),
+        progress_(options.progress, options.total_rows) {}
 
   arrow::Status Prepare(const arrow::Schema& source) {
-    ARROW_ASSIGN_OR_RAISE(latest_, FindLatest(root_));
-    if (latest_.has_value() && options_.mode == WriteMode::kCreate) {
-      return base::MakeError(
-          base::ErrorCode::kConflict,
-          base::Concat("there is a dataset at ", root_.uri, " already, at version ",
-                       latest_->version(), "; append to it, overwrite it, or name another place"),
-          root_.uri);
-    }
+    ARROW_ASSIGN_OR_RAISE(latest_, FindBeginning(root_, options_.mode));
     appends_ = latest_.has_value() && options_.mode == WriteMode::kAppend;
     ARROW_RETURN_NOT_OK(ChooseVersion());
     if (appends_) {
@@ -83,40 +89,50 @@ class DatasetWrite {
       ARROW_ASSIGN_OR_RAISE(schema_, format::MakeSchema(source));
     }
     ARROW_ASSIGN_OR_RAISE(alignment_, RowAlignment::Make(source, schema_, root_.uri));
+    FragmentLimits limits = options_.limits;
+    ARROW_ASSIGN_OR_RAISE(limits.page_bytes, ChoosePageBytes());
+    ARROW_ASSIGN_OR_RAISE(writer_,
+                          FragmentWriter::Make(root_, alignment_.schema(), data_version_, limits));
     return arrow::Status::OK();
   }
 
+  arrow::Status Write(const arrow::RecordBatch& batch) override {
+    ARROW_ASSIGN_OR_RAISE(const auto aligned, alignment_.Apply(batch));
+    return WriteAligned(*aligned);
+  }
+
   arrow::Result<WriteReport> Run(arrow::RecordBatchReader* rows) {
-    FragmentLimits limits = options_.limits;
-    ARROW_ASSIGN_OR_RAISE(limits.page_bytes, ChoosePageBytes());
-    ARROW_ASSIGN_OR_RAISE(const auto writer,
-                          FragmentWriter::Make(root_, alignment_.schema(), data_version_, limits));
-    RowProgress progress(options_.progress, options_.total_rows);
     const auto read = [&]() -> arrow::Result<std::shared_ptr<arrow::RecordBatch>> {
       ARROW_ASSIGN_OR_RAISE(const auto batch, rows->Next());
       if (batch == nullptr) return batch;
       return alignment_.Apply(*batch);
     };
-    const auto write = [&](const arrow::RecordBatch& batch) -> arrow::Status {
-      ARROW_RETURN_NOT_OK(writer->Write(batch));
-      progress.Add(batch.num_rows());
-      return arrow::Status::OK();
-    };
+    const auto write = [&](const arrow::RecordBatch& batch) { return WriteAligned(batch); };
     ARROW_RETURN_NOT_OK(PipeRows(read, write, AheadBytes(), options_.pool, options_.cancel));
-    ARROW_ASSIGN_OR_RAISE(std::vector<proto::DataFragmentMessage> fragments, writer->Finish());
+    return Finish();
+  }
+
+  arrow::Result<WriteReport> Finish() override {
+    ARROW_ASSIGN_OR_RAISE(std::vector<proto::DataFragmentMessage> fragments, writer_->Finish());
     WriteReport report{
-        .rows = writer->rows(), .fragments = fragments.size(), .bytes = writer->bytes()};
+        .rows = writer_->rows(), .fragments = fragments.size(), .bytes = writer_->bytes()};
     const arrow::Result<uint64_t> version = CommitFragments(fragments);
     if (!version.ok()) {
       RemoveDataFiles(root_, fragments);
       return version.status();
     }
     report.version = *version;
-    progress.Finish();
+    progress_.Finish();
     return report;
   }
 
  private:
+  arrow::Status WriteAligned(const arrow::RecordBatch& batch) {
+    ARROW_RETURN_NOT_OK(writer_->Write(batch));
+    progress_.Add(batch.num_rows());
+    return arrow::Status::OK();
+  }
+
   arrow::Status ChooseVersion() {
     const std::string own = latest_.has_value() ? latest_->data_format() : "";
     data_version_ = options_.data_version;
@@ -165,13 +181,25 @@ class DatasetWrite {
   }
 
   const io::Location root_;
-  const WriteOptions& options_;
+  const WriteOptions options_;
+  RowProgress progress_;
   std::optional<TableVersion> latest_;
   bool appends_ = false;
   std::string data_version_;
   format::Schema schema_;
   RowAlignment alignment_;
+  std::unique_ptr<FragmentWriter> writer_;
 };
+
+arrow::Result<std::unique_ptr<DatasetWrite>> BeginWrite(const std::string& uri,
+                                                        const arrow::Schema& rows,
+                                                        const WriteOptions& options) {
+  ARROW_RETURN_NOT_OK(CheckWriteOptions(options));
+  ARROW_ASSIGN_OR_RAISE(io::Location root, io::ResolveUri(uri));
+  auto write = std::make_unique<DatasetWrite>(std::move(root), options);
+  ARROW_RETURN_NOT_OK(write->Prepare(rows));
+  return write;
+}
 
 }  // namespace
 
@@ -195,11 +223,19 @@ arrow::Status CheckWriteOptions(const WriteOptions& options) {
 
 arrow::Result<WriteReport> WriteDataset(const std::string& uri, arrow::RecordBatchReader* rows,
                                         const WriteOptions& options) {
-  ARROW_RETURN_NOT_OK(CheckWriteOptions(options));
-  ARROW_ASSIGN_OR_RAISE(io::Location root, io::ResolveUri(uri));
-  DatasetWrite write(std::move(root), options);
-  ARROW_RETURN_NOT_OK(write.Prepare(*rows->schema()));
-  return write.Run(rows);
+  ARROW_ASSIGN_OR_RAISE(const auto write, BeginWrite(uri, *rows->schema(), options));
+  return write->Run(rows);
+}
+
+arrow::Result<std::unique_ptr<DatasetWriting>> DatasetWriting::Begin(const std::string& uri,
+                                                                     const arrow::Schema& rows,
+                                                                     const WriteOptions& options) {
+  return BeginWrite(uri, rows, options);
+}
+
+arrow::Status CheckWritePlace(const std::string& uri, WriteMode mode) {
+  ARROW_ASSIGN_OR_RAISE(const io::Location root, io::ResolveUri(uri));
+  return FindBeginning(root, mode).status();
 }
 
 }  // namespace kinjo::dataset

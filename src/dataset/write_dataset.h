@@ -50,6 +50,24 @@ struct WriteReport {
   uint64_t bytes = 0;
 };
 
+/// A write whose rows come batch by batch. One thread. What is dropped before Finish() leaves the
+/// dataset as it was, and no files.
+class DatasetWriting {
+ public:
+  /// Looks at the place and fits rows of the schema `rows` to the dataset, as WriteDataset does;
+  /// makes nothing yet.
+  static arrow::Result<std::unique_ptr<DatasetWriting>> Begin(const std::string& uri,
+                                                              const arrow::Schema& rows,
+                                                              const WriteOptions& options);
+  virtual ~DatasetWriting() = default;
+  virtual arrow::Status Write(const arrow::RecordBatch& batch) = 0;
+  /// Commits what was written. Call it once.
+  virtual arrow::Result<WriteReport> Finish() = 0;
+};
+
+/// What Begin would refuse of the place; makes nothing.
+arrow::Status CheckWritePlace(const std::string& uri, WriteMode mode);
+
 /// Writes all rows of `rows` and commits them as one new version of the dataset at `uri`; nobody
 /// sees any of them before. After an error the dataset is as it was (without one, there is none),
 /// and the files that were written are gone. Memory: a page of each column, and a batch; where the

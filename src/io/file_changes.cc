@@ -23,6 +23,7 @@ namespace fs = std::filesystem;
 // Small appends are gathered; larger ones go out as they come.
 constexpr int64_t kBufferBytes = 1 << 20;
 constexpr size_t kMostBytesAWrite = 1 << 30;
+constexpr int64_t kWriteBackBytes = 16 << 20;
 
 std::string ReasonOf(int error) { return std::generic_category().message(error); }
 
@@ -76,12 +77,12 @@ class LocalFile final : public arrow::io::OutputStream {
       buffer_.assign(bytes, static_cast<size_t>(size));
       return arrow::Status::OK();
     }
-    return WriteAll(fd_, bytes, static_cast<size_t>(size)) ? arrow::Status::OK() : Failed();
+    return WriteOut(bytes, static_cast<size_t>(size)) ? arrow::Status::OK() : Failed();
   }
   using OutputStream::Write;
 
   arrow::Status Flush() override {
-    const bool good = WriteAll(fd_, buffer_.data(), buffer_.size());
+    const bool good = WriteOut(buffer_.data(), buffer_.size());
     buffer_.clear();
     return good ? arrow::Status::OK() : Failed();
   }
@@ -117,8 +118,20 @@ class LocalFile final : public arrow::io::OutputStream {
  private:
   arrow::Status Failed() const { return CantWrite(location_.uri, errno); }
 
+  /// The disk begins with what is there while more is made: the sync at the end waits for less.
+  bool WriteOut(const char* bytes, size_t size) {
+    if (!WriteAll(fd_, bytes, size)) return false;
+    written_ += static_cast<int64_t>(size);
+    if (written_ - begun_ < kWriteBackBytes) return true;
+    (void)sync_file_range(fd_, begun_, written_ - begun_, SYNC_FILE_RANGE_WRITE);
+    begun_ = written_;
+    return true;
+  }
+
   const Location location_;
   int fd_;
+  int64_t written_ = 0;  ///< to the system
+  int64_t begun_ = 0;    ///< of those, on their way to the disk
   int64_t position_ = 0;
   std::string buffer_;
 };

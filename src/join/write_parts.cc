@@ -177,8 +177,8 @@ arrow::Status CheckPartsOptions(const std::string& folder, const PartsOptions& o
         folder.empty() ? "not given" : "standard output");
   }
   const std::string format = FormatOf(options);
-  if (format == "table") {
-    return base::Invalid("format is \"table\"; parts must be parquet, arrow, csv or jsonl");
+  if (format == "table" || format == "lance") {
+    return base::Invalid("format is \"", format, "\"; parts must be parquet, arrow, csv or jsonl");
   }
   tabular::SinkOptions sink = options.sink;
   sink.format = format;

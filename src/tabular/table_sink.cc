@@ -8,6 +8,7 @@
 #include "arrow/type.h"
 #include "tabular/file_list.h"
 #include "tabular/format_writer.h"
+#include "tabular/lance_sink.h"
 #include "tabular/output_file.h"
 
 namespace kinjo::tabular {
@@ -72,7 +73,7 @@ class FileSink final : public TableSink {
 struct SinkFormat {
   std::string_view name;
   arrow::Status (*check)(const SinkOptions&);
-  MakeFormatWriter* make_for_file;
+  MakeFormatWriter* make_for_file;             // null when it isn't a file
   MakeFormatWriter* make_for_standard_output;  // null when it can't go there
 };
 
@@ -82,10 +83,11 @@ constexpr SinkFormat kFormats[] = {
     {"csv", CheckTextOptions, MakeCsvWriter, MakeCsvWriter},
     {"jsonl", CheckTextOptions, MakeJsonlWriter, MakeJsonlWriter},
     {"table", CheckTextOptions, MakeTerminalTable, MakeTerminalTable},
+    {"lance", CheckLanceOptions, nullptr, nullptr},
 };
 
 arrow::Result<const SinkFormat*> ChooseFormat(const std::string& path, const SinkOptions& options) {
-  constexpr std::string_view kNames = "parquet, arrow, csv, jsonl or table";
+  constexpr std::string_view kNames = "parquet, arrow, csv, jsonl, lance or table";
   std::string name = options.format;
   if (name.empty()) name = path == "-" ? "table" : FormatOfName(path);
   if (name.empty()) {
@@ -95,12 +97,13 @@ arrow::Result<const SinkFormat*> ChooseFormat(const std::string& path, const Sin
   for (const SinkFormat& format : kFormats) {
     if (format.name != name) continue;
     if (path == "-" && format.make_for_standard_output == nullptr) {
-      return base::Invalid("format = ", name, " can't go to standard output; name a file");
+      return base::Invalid("format = ", name, " can't go to standard output; name a ",
+                           format.make_for_file == nullptr ? "folder" : "file");
     }
     ARROW_RETURN_NOT_OK(format.check(options));
     return &format;
   }
-  if (name == "npy" || name == "fvecs" || name == "bvecs" || name == "ivecs" || name == "lance") {
+  if (name == "npy" || name == "fvecs" || name == "bvecs" || name == "ivecs") {
     return base::NotSupported("rows can't be written as ", name, "; use ", kNames);
   }
   return base::Invalid("format is \"", name, "\"; it must be ", kNames);
@@ -113,7 +116,8 @@ arrow::Status CheckSink(const std::string& path, const SinkOptions& options) {
 }
 
 arrow::Status CheckSinkPlace(const std::string& path, const SinkOptions& options) {
-  ARROW_RETURN_NOT_OK(CheckSink(path, options));
+  ARROW_ASSIGN_OR_RAISE(const SinkFormat* format, ChooseFormat(path, options));
+  if (format->make_for_file == nullptr) return CheckLancePlace(path, options);
   return OutputFile::CheckPlace(path, options.overwrite);
 }
 
@@ -121,6 +125,7 @@ arrow::Result<std::unique_ptr<TableSink>> OpenSink(const std::string& path,
                                                    std::shared_ptr<arrow::Schema> schema,
                                                    const SinkOptions& options) {
   ARROW_ASSIGN_OR_RAISE(const SinkFormat* format, ChooseFormat(path, options));
+  if (format->make_for_file == nullptr) return OpenLanceSink(path, *schema, options);
   ARROW_ASSIGN_OR_RAISE(std::unique_ptr<OutputFile> file,
                         OutputFile::Open(path, options.overwrite));
   MakeFormatWriter* make = path == "-" ? format->make_for_standard_output : format->make_for_file;

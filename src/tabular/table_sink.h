@@ -1,4 +1,4 @@
-// Where result rows go: a file in one of the formats, or a table on the terminal. Files are written
+// Where result rows go: a file, a Lance dataset or a table on the terminal. Files are written
 // beside and renamed when whole; nothing half-written is ever at the path that the user named.
 #pragma once
 
@@ -12,12 +12,12 @@
 namespace kinjo::tabular {
 
 struct SinkOptions {
-  std::string format;       ///< "" = by ending; parquet, arrow, csv, jsonl, table
+  std::string format;       ///< "" = by ending; parquet, arrow, csv, jsonl, lance, table
   std::string compression;  ///< parquet and arrow: "", none, snappy, zstd, lz4, gzip, brotli; "" =
                             ///< zstd for parquet, none for arrow
   int64_t row_group_rows = 122880;  ///< parquet: at most; fewer where `held_bytes` ask for it
   /// parquet: what a row group may take in memory, as it comes and as compressed pages; at most
-  /// 64 MiB of rows make a group.
+  /// 64 MiB of rows make a group. lance: what its pages that fill may take.
   int64_t held_bytes = int64_t{128} << 20;
   bool overwrite = true;
 };

@@ -166,7 +166,9 @@ TEST(TableSink, OptionsAreChecked) {
   expect("a.parquet", {.row_group_rows = 0}, ErrorCode::kInvalid, "row_group_rows is 0");
   expect("a.csv", {.format = "excel"}, ErrorCode::kInvalid, "format is \"excel\"");
   expect("a.xyz", {}, ErrorCode::kInvalid, "can't tell the format");
-  expect("a.lance", {}, ErrorCode::kNotSupported, "lance");
+  expect("a.npy", {}, ErrorCode::kNotSupported, "npy");
+  expect("a.lance", {.compression = "zstd"}, ErrorCode::kInvalid, "compression is \"zstd\"");
+  expect("-", {.format = "lance"}, ErrorCode::kInvalid, "name a folder");
   expect("-", {.format = "parquet"}, ErrorCode::kInvalid, "standard output");
   EXPECT_THAT(folder.Names(), IsEmpty());
 }

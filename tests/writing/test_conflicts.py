@@ -133,52 +133,125 @@ def test_ours_is_stale(dataset, rows, stale_commit, operation, other):
         assert after.equals(before)
 
 
-@pytest.mark.parametrize("other", ["append", "delete", "merge", "project", "overwrite", "restore"])
-def test_theirs_is_stale(dataset, rows, write, change, tmp_path, other):
+BASE = set(range(2 * FRAGMENT_ROWS))
+# What we commit beneath pylance's open handle, and the ids of the rows that are there then.
+AFTER_OURS = {
+    "append": BASE | set(range(100, 105)),
+    "delete": BASE - {2},
+    "index": BASE,
+    "compact": BASE,
+    "merge": BASE,
+    "project": BASE,
+    "overwrite": set(range(500, 505)),
+    "restore": set(range(FRAGMENT_ROWS)),
+}
+# What pylance then makes of the version before, and what that does to the ids.
+STALE = {
+    "append": lambda ids: ids | {200},
+    "delete_other": lambda ids: ids - {3},
+    "delete_same": lambda ids: ids - {2},
+    "update": lambda ids: ids,
+    "index": lambda ids: ids,
+    "compact": lambda ids: ids,
+    "merge": lambda ids: ids,
+    "project": lambda ids: ids,
+    "config": lambda ids: ids,
+    "overwrite": lambda ids: {600},
+    "restore": lambda ids: set(range(FRAGMENT_ROWS)),
+}
+# The commits of ours beside which pylance refuses its own: the rows of the table above.
+REFUSED = {
+    "append": ["overwrite", "restore"],
+    "delete_other": ["overwrite", "restore"],
+    "delete_same": ["overwrite", "restore"],  # made again from the newest version
+    "update": ["overwrite", "restore"],
+    "index": ["compact", "overwrite", "restore"],
+    "compact": ["delete", "index", "compact", "merge", "overwrite", "restore"],
+    "merge": ["append", "delete", "compact", "merge", "project", "overwrite", "restore"],
+    "project": ["merge", "project", "overwrite", "restore"],
+    "config": [],
+    "overwrite": ["overwrite"],
+    "restore": [],
+}
+
+
+def commit_ours(name, dataset, rows, write, change, kinjo, tmp_path):
+    if name == "append":
+        write(dataset, rows(100, 5), "--mode", "append")
+    elif name == "overwrite":
+        write(dataset, rows(500, 5), "--mode", "overwrite")
+    elif name == "delete":
+        change("delete", dataset, "--where", "id = 2")
+    elif name == "index":
+        kinjo("index", "create", dataset, "--column", "vec", "--type", "IVF_FLAT",
+              "--num-partitions", 1, "--name", "ours")  # fmt: skip
+    elif name == "compact":
+        change("compact", dataset)
+    elif name == "merge":
+        added = pa.table({"ours": pa.array(range(2 * FRAGMENT_ROWS), pa.int64())})
+        pa.parquet.write_table(added, tmp_path / "added.parquet")
+        change("columns", "add", dataset, tmp_path / "added.parquet")
+    elif name == "project":
+        change("columns", "drop", dataset, "price")
+    else:
+        change("restore", dataset, "--version", 1)
+
+
+def commit_theirs(name, handle, rows):
+    """By a handle that was opened before ours was committed."""
+    if name == "append":
+        handle.insert(rows(200, 1))
+    elif name.startswith("delete"):
+        handle.delete("id = 3" if name == "delete_other" else "id = 2")
+    elif name == "update":
+        handle.update({"name": "'x'"}, where="id = 4")
+    elif name == "index":
+        handle.create_index("vec", "IVF_FLAT", name="theirs", num_partitions=1)
+    elif name == "compact":
+        handle.optimize.compact_files()
+    elif name == "merge":
+        handle.add_columns({"theirs": "id + 1"})
+    elif name == "project":
+        handle.drop_columns(["name"])
+    elif name == "config":
+        handle.update_config({"key": "value"})
+    elif name == "overwrite":
+        operation = lance.LanceOperation.Overwrite(
+            handle.schema,
+            [lance.fragment.LanceFragment.create(handle.uri, rows(600, 1), mode="overwrite")])
+        lance.LanceDataset.commit(handle.uri, operation, read_version=handle.version)
+    else:
+        operation = lance.LanceOperation.Restore(1)
+        lance.LanceDataset.commit(handle.uri, operation, read_version=handle.version)
+
+
+@pytest.mark.parametrize("ours", list(AFTER_OURS))
+@pytest.mark.parametrize("stale", list(STALE))
+def test_theirs_is_stale(dataset, rows, write, change, kinjo, tmp_path, ours, stale):
     """pylance works on a handle that it opened before we committed."""
-    added = pa.table({"ours": pa.array(range(2 * FRAGMENT_ROWS), pa.int64())})
-    pa.parquet.write_table(added, tmp_path / "added.parquet")
-    ours = {
-        "append": lambda path: write(path, rows(100, 5), "--mode", "append"),
-        "delete": lambda path: change("delete", path, "--where", "id = 2"),
-        "merge": lambda path: change("columns", "add", path, tmp_path / "added.parquet"),
-        "project": lambda path: change("columns", "drop", path, "price"),
-        "overwrite": lambda path: write(path, rows(500, 5), "--mode", "overwrite"),
-        "restore": lambda path: change("restore", path, "--version", 1),
-    }[other]
-    # The rows that are there when ours alone was committed.
-    base = set(range(2 * FRAGMENT_ROWS))
-    after_ours = {
-        "append": base | set(range(100, 105)),
-        "delete": base - {2},
-        "overwrite": set(range(500, 505)),
-        "restore": set(range(FRAGMENT_ROWS)),
-    }.get(other, base)
-    fails = other in ("overwrite", "restore")
-
-    def check(change_handle, expected):
-        handle = lance.dataset(dataset)
-        version = handle.version
-        ours(dataset)
-        try:
-            change_handle(handle)
-            refused = False
-        except Exception as error:
-            assert "conflict" in str(error).lower() or "Incompatible" in str(error), error
-            refused = True
-        table = check_sound(dataset)
-        found = set(table["id"].to_pylist())
-        assert found == (after_ours if refused else expected), (other, refused)
-        assert lance.dataset(dataset).version == version + (1 if refused else 2)
-        lance.dataset(dataset, version=2).restore()
-        return refused
-
-    assert check(lambda handle: handle.insert(rows(200, 1)), after_ours | {200}) == fails
-    assert check(lambda handle: handle.delete("id = 3"), after_ours - {3}) == fails
-    same = after_ours - {2}
-    assert check(lambda handle: handle.delete("id = 2"), same) == fails
-    refused = check(lambda handle: handle.update({"name": "'x'"}, where="id = 4"), after_ours)
-    assert refused == fails
+    handle = lance.dataset(dataset)
+    commit_ours(ours, dataset, rows, write, change, kinjo, tmp_path)
+    after_ours = lance.dataset(dataset)
+    before = after_ours.to_table()
+    assert set(before["id"].to_pylist()) == AFTER_OURS[ours]
+    try:
+        commit_theirs(stale, handle, rows)
+        refused = False
+    except Exception as error:
+        assert "conflict" in str(error).lower() or "Incompatible" in str(error), error
+        refused = True
+    table = check_sound(dataset)
+    assert refused == (ours in REFUSED[stale])
+    if refused:
+        assert table.equals(before)
+        return
+    assert lance.dataset(dataset).version > after_ours.version
+    assert set(table["id"].to_pylist()) == STALE[stale](AFTER_OURS[ours])
+    assert len(table) == len(set(table["id"].to_pylist()))
+    if "index" in (ours, stale):
+        near = {"column": "vec", "q": [0.0] * 8, "k": 1000, "nprobes": 1}
+        found = lance.dataset(dataset).to_table(nearest=near)
+        assert set(found["id"].to_pylist()) == set(table["id"].to_pylist())
 
 
 def test_pylance_indexes_beside_our_commits(dataset, rows, write, change):

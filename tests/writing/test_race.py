@@ -80,8 +80,9 @@ def test_race(kinjo_cli, rows, tmp_path):
 
 
 @pytest.mark.slow
-def test_long_race(kinjo_cli, rows, tmp_path):
-    race(kinjo_cli, rows, tmp_path, rounds=60, writers=4)
+@pytest.mark.parametrize(("rounds", "writers"), [(200, 2), (60, 4)])
+def test_long_race(kinjo_cli, rows, tmp_path, rounds, writers):
+    race(kinjo_cli, rows, tmp_path, rounds, writers)
 
 
 def test_only_one_creates(kinjo, rows, tmp_path, kinjo_cli):

@@ -34,7 +34,12 @@ class ShreddedFieldWriter final : public FieldWriter {
       ARROW_RETURN_NOT_OK(
           ShredLeaf(plan_, leaf, array, begin, count, context_.path, column.sink.get()));
       column.num_rows += static_cast<uint64_t>(count);
-      if (BytesOf(column) >= context_.page_bytes) ARROW_RETURN_NOT_OK(WritePage(leaf, pages));
+      if (BytesOf(column) < context_.page_bytes) continue;
+      const uint64_t values = column.sink->values.size();
+      const uint64_t bytes = column.sink->values.gathered_bytes();
+      ARROW_RETURN_NOT_OK(WritePage(leaf, pages));
+      // The next page will be about as large: room that grows is room that is copied.
+      ARROW_RETURN_NOT_OK(column.sink->values.Reserve(values + values / 8, bytes + bytes / 8));
     }
     return arrow::Status::OK();
   }

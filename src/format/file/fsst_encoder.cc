@@ -248,6 +248,7 @@ FsstValues EncodeFsst(const ValueBlock& block) {
   values.table = encoder.Table();
   values.offsets.reserve(block.num_values + 1);
   values.offsets.push_back(0);
+  values.bytes.reserve((block.offset(block.num_values) - block.offset(0)) / 2);
   for (uint64_t i = 0; i < block.num_values; ++i) {
     const uint64_t begin = block.offset(i);
     encoder.Encode(Bytes(block.bytes + begin, block.offset(i + 1) - begin), &values.bytes);

@@ -167,6 +167,9 @@ arrow::Result<std::optional<EncodedPage>> MiniBlockEncoding::Run() {
     def_ = EncodeLevels(levels_.def, first_entry_, levels_.max_def, may_use_runs);
     layout.def_compression = def_.encoding;
   }
+  constexpr size_t kHeaderAndPadding = 48;
+  data_.reserve(values_.bytes.size() + rep_.bytes.size() + def_.bytes.size() +
+                values_.num_chunks() * kHeaderAndPadding);
   for (size_t chunk = 0; chunk < values_.num_chunks(); ++chunk) AppendChunk(chunk);
   if (!fits_) return std::nullopt;
   layout.value_compression = std::move(values_.encoding);

@@ -72,11 +72,17 @@ void AppendVariableChunk(const ValueBlock& block, uint64_t begin, uint64_t count
   if (size != 0) std::memcpy(chunk + header, block.bytes + first, size);
 }
 
+uint64_t BytesOf(const ValueBlock& block) {
+  if (!block.variable) return BytesForBits(block.bits_per_value * block.num_values);
+  return block.offset(block.num_values) - block.offset(0);
+}
+
 // Both widths of offsets; codes of FSST have offsets of 64 bits whatever the column has.
 MiniValues EncodeVariable(const ValueBlock& block, uint32_t offset_width, uint64_t most_slots) {
   MiniValues out;
   out.encoding.kind = Kind::kVariable;
   out.encoding.children.push_back(Flat(uint64_t{offset_width} * 8));
+  out.bytes.reserve(BytesOf(block) + 2 * offset_width * block.num_values);
   for (uint64_t begin = 0; begin < block.num_values;) {
     const uint64_t count = VariableStep(block, offset_width, begin, most_slots);
     const size_t before = out.bytes.size();
@@ -90,11 +96,6 @@ MiniValues EncodeVariable(const ValueBlock& block, uint32_t offset_width, uint64
     begin += count;
   }
   return out;
-}
-
-uint64_t BytesOf(const ValueBlock& block) {
-  if (!block.variable) return BytesForBits(block.bits_per_value * block.num_values);
-  return block.offset(block.num_values) - block.offset(0);
 }
 
 class ValueEncoding {
