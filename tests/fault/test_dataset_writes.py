@@ -40,6 +40,7 @@ def changes(source):
         "drop": ("columns", "drop", "DATASET", "word"),
         "rename": ("columns", "rename", "DATASET", "word", "text"),
         "index": INDEX,
+        "graph": ("index", "create", "DATASET", "--type", "IVF_HNSW_SQ", "--num-partitions", 2),
         "optimize": ("index", "optimize", "DATASET"),
         "index_rename": ("index", "rename", "DATASET", "--name", "vec_idx", "--new-name", "other"),
         "index_drop": ("index", "drop", "DATASET", "--name", "vec_idx"),
@@ -50,7 +51,7 @@ def changes(source):
 ROWS = {"create": 30, "append": 90, "overwrite": 30, "join": 30, "compact": 60, "columns": 60,
         "restore": 30}  # fmt: skip
 NAMES = ["create", "append", "overwrite", "join", "delete", "compact", "columns", "restore",
-         "drop", "rename", "index", "optimize", "index_rename", "index_drop"]  # fmt: skip
+         "drop", "rename", "index", "graph", "optimize", "index_rename", "index_drop"]  # fmt: skip
 
 
 @pytest.fixture
@@ -73,13 +74,19 @@ def check_indexes(path, name):
     """What the change was for; whatever indexes there are, a search finds every row."""
     dataset = lance.dataset(path)
     names = [index.name for index in dataset.describe_indices()]
-    wanted = {"index": "vec_idx", "optimize": "vec_idx", "index_rename": "other"}
+    wanted = {"index": "vec_idx", "graph": "vec_idx", "optimize": "vec_idx",
+              "index_rename": "other"}  # fmt: skip
     assert names == [wanted[name]] if name in wanted else "vec_idx" not in names
-    if name in ("index", "optimize"):
+    if name in ("index", "graph", "optimize"):
         assert dataset.stats.index_stats("vec_idx")["num_unindexed_rows"] == 0
     if "vec" in dataset.schema.names:
         near = {"column": "vec", "q": [0.0] * 16, "k": 1000, "nprobes": 2}
         assert dataset.to_table(nearest=near).num_rows == dataset.count_rows()
+
+
+def folders_of(path):
+    """How many segments of indexes there are files of."""
+    return len(list(path.glob("_indices/*")))
 
 
 def version_of(path):
@@ -102,6 +109,7 @@ def test_every_call(kinjo, faulty, source, prepare, tmp_path, name, kind):
     whole = tmp_path / "whole"
     prepare(whole, name)
     before = version_of(whole)
+    folders = folders_of(whole)
     count = tmp_path / "calls"
     kinjo(*command(whole), env=faulty(count=count))
     calls = count.read_text().split()
@@ -124,6 +132,7 @@ def test_every_call(kinjo, faulty, source, prepare, tmp_path, name, kind):
             failed += 1
             assert version == before, (number, call, done.stderr)
             assert str(path) in done.stderr
+            assert folders_of(path) == folders
         if version == before:
             kinjo(*command(path))
         assert version_of(path) == before + 1

@@ -104,28 +104,34 @@ void Loop::Add(std::shared_ptr<Running> running) {
   running_.insert(std::move(running));
 }
 
+void Loop::Forget(const std::shared_ptr<Running>& running) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  running_.erase(running);
+}
+
 void Loop::Free(std::shared_ptr<Running> running) {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    running_.erase(running);
-  }
+  Forget(running);
   kinjo_stream_cancel_async(running->stream, nullptr, nullptr);
   reaper_.Add([last = std::move(running)] {});
 }
 
-void Loop::End() {
-  std::set<std::shared_ptr<Running>> running;
+void Loop::Stop() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     ended_ = true;
-    running.swap(running_);
     for (const auto& watch : watches_) watch->Raise();
   }
-  for (const auto& one : running) kinjo_stream_cancel_async(one->stream, nullptr, nullptr);
   workers_.Stop();
   changes_.Stop();
   reaper_.Stop();
-  running.clear();
+  // Nobody starts one any more.
+  for (const auto& one : running_) kinjo_stream_cancel_async(one->stream, nullptr, nullptr);
+  for (const auto& one : running_) kinjo_stream_free(std::exchange(one->stream, nullptr));
+  running_.clear();
+}
+
+void Loop::End() {
+  Stop();
   napi_release_threadsafe_function(function_, napi_tsfn_abort);
 }
 

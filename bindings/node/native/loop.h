@@ -48,7 +48,7 @@ struct Running {
     }
   };
 
-  kinjo_stream* stream = nullptr;
+  kinjo_stream* stream = nullptr;  // null before its start and after the loop's end
   std::shared_ptr<Schema> schema = std::make_shared<Schema>();
   Told told;
 
@@ -63,7 +63,8 @@ class Loop {
  public:
   using Task = std::function<void(Napi::Env)>;
 
-  /// Ends with the environment: what runs is cancelled then and waited for.
+  /// Ends with the environment, or when the process says that it exits: what runs is cancelled then
+  /// and waited for.
   static std::shared_ptr<Loop> Make(Napi::Env env);
   static std::shared_ptr<Loop> Of(Napi::Env env);
 
@@ -76,10 +77,17 @@ class Loop {
   /// up no short one; it is raised when the environment ends first. Any thread.
   void Work(std::function<void()> job, std::shared_ptr<Watch> watch = nullptr);
 
-  /// Keeps the stream until Free, or cancels it when the environment ends first.
+  /// Knows of a stream from before it is started until Free, or Forget where it couldn't be: it is
+  /// ended with the environment. Any thread.
   void Add(std::shared_ptr<Running> running);
+  void Forget(const std::shared_ptr<Running>& running);
   /// Cancels the stream, and lets go of it where waiting for its end holds up nothing else.
   void Free(std::shared_ptr<Running> running);
+
+  /// Ends what runs and waits for it; nothing is settled or started from then on. A process that
+  /// exits runs no hooks of its environment, but destroys what the engine's threads use. On the
+  /// loop's thread; again does nothing.
+  void Stop();
 
  private:
   Loop() : workers_(4), changes_(4), reaper_(1) {}

@@ -57,7 +57,8 @@ Napi::Value TableFromIpc(const Napi::CallbackInfo& info) {
         const uint8_t none = 0;
         return kinjo_table_from_ipc(copy->empty() ? &none : copy->data(), copy->size(),
                                     name.c_str(), made, error);
-      });
+      },
+      static_cast<int64_t>(given.size));
 }
 
 // (typed array, element type, width, list lengths or undefined) -> a table, at once
@@ -85,7 +86,10 @@ Napi::Value TableFromVectors(const Napi::CallbackInfo& info) {
     made = kinjo_table_from_vectors(data, element.c_str(), width < 1 ? 0 : values / width, width,
                                     &table, &error);
   }
-  if (made) return Wrap(info.Env(), std::shared_ptr<kinjo_table>(table, kinjo_table_free));
+  if (made) {
+    return Wrap(info.Env(), std::shared_ptr<kinjo_table>(table, kinjo_table_free),
+                static_cast<int64_t>(given.size));
+  }
   const std::shared_ptr<kinjo_error> owned(error, kinjo_error_free);
   throw Napi::Error(info.Env(), ErrorValue(info.Env(), error));
 }
@@ -182,6 +186,12 @@ Napi::Value SetArrowThreads(const Napi::CallbackInfo& info) {
   return info.Env().Undefined();
 }
 
+// Nothing goes on after this; called when the process exits.
+Napi::Value Stop(const Napi::CallbackInfo& info) {
+  Loop::Of(info.Env())->Stop();
+  return info.Env().Undefined();
+}
+
 Napi::Object Init(Napi::Env env, Napi::Object exports) {
   Loop::Make(env);
   const auto add = [&](const char* name, auto function) {
@@ -198,6 +208,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   add("runJoin", RunJoin);
   add("describeRuntime", Runtime);
   add("setArrowThreads", SetArrowThreads);
+  add("stop", Stop);
   ExportDatasets(env, exports);
   ExportChanges(env, exports);
   ExportStreams(env, exports);

@@ -13,11 +13,17 @@
 
 namespace kinjo_node {
 
+/// `bytes` is about what the value holds: the garbage collector sees nothing of it, and comes too
+/// late for values that it isn't told of.
 template <typename T>
-Napi::Value Wrap(Napi::Env env, std::shared_ptr<T> value) {
+Napi::Value Wrap(Napi::Env env, std::shared_ptr<T> value, int64_t bytes = 0) {
   using Shared = std::shared_ptr<T>;
+  Napi::MemoryManagement::AdjustExternalMemory(env, bytes);
   return Napi::External<Shared>::New(env, new Shared(std::move(value)),
-                                     [](Napi::Env, Shared* held) { delete held; });
+                                     [bytes](Napi::Env loop, Shared* held) {
+                                       delete held;
+                                       Napi::MemoryManagement::AdjustExternalMemory(loop, -bytes);
+                                     });
 }
 
 template <typename T>
@@ -47,9 +53,9 @@ Napi::Value Promised(Napi::Env env, Call call, std::function<Napi::Value(Napi::E
   return promise;
 }
 
-/// `bool call(Raw** made, kinjo_error**)`.
+/// `bool call(Raw** made, kinjo_error**)`; `bytes` as of Wrap.
 template <typename Raw, void (*kFree)(Raw*), typename Call>
-Napi::Value PromisedHandle(Napi::Env env, Call call) {
+Napi::Value PromisedHandle(Napi::Env env, Call call, int64_t bytes = 0) {
   return Promised<std::shared_ptr<Raw>>(
       env,
       [call = std::move(call)](std::shared_ptr<Raw>* made, kinjo_error** error) {
@@ -58,7 +64,9 @@ Napi::Value PromisedHandle(Napi::Env env, Call call) {
         made->reset(raw, kFree);
         return true;
       },
-      [](Napi::Env loop, std::shared_ptr<Raw> made) { return Wrap<Raw>(loop, std::move(made)); });
+      [bytes](Napi::Env loop, std::shared_ptr<Raw> made) {
+        return Wrap<Raw>(loop, std::move(made), bytes);
+      });
 }
 
 /// `bool call(char** text, kinjo_error**)`.

@@ -15,6 +15,9 @@ namespace {
 // the workers, so that neither the loop nor who made the batch is held up.
 constexpr size_t kPackedAtOnceBytes = 1 << 20;
 
+// About what a stream holds that nobody closed, for the garbage collector: batches, a thread.
+constexpr int64_t kStreamBytes = 256 << 10;
+
 using Handle = std::shared_ptr<Running>;
 
 Handle RunningOf(const Napi::CallbackInfo& info) {
@@ -147,29 +150,38 @@ Napi::Value WrapStream(Napi::Env env, const std::shared_ptr<Running>& running) {
   }
   const std::shared_ptr<Loop> loop = Loop::Of(env);
   loop->Add(running);
-  return Napi::External<Handle>::New(env, new Handle(running), [loop](Napi::Env, Handle* handle) {
-    loop->Free(std::move(*handle));
-    delete handle;
-  });
+  Napi::MemoryManagement::AdjustExternalMemory(env, kStreamBytes);
+  return Napi::External<Handle>::New(
+      env, new Handle(running), [loop](Napi::Env ending, Handle* handle) {
+        loop->Free(std::move(*handle));
+        delete handle;
+        Napi::MemoryManagement::AdjustExternalMemory(ending, -kStreamBytes);
+      });
 }
 
 Napi::Value PromisedStream(Napi::Env env, StartStream start) {
   struct Made {
-    std::shared_ptr<Running> running = std::make_shared<Running>();
+    std::shared_ptr<Running> running;
     std::string refused;
   };
+  const std::shared_ptr<Loop> loop = Loop::Of(env);
+  const auto running = std::make_shared<Running>();
+  loop->Add(running);
   return Promised<Made>(
       env,
-      [start = std::move(start)](Made* made, kinjo_error** error) {
-        return start(made->running.get(), &made->refused, error);
+      [loop, running, start = std::move(start)](Made* made, kinjo_error** error) {
+        const bool started = start(running.get(), &made->refused, error);
+        if (running->stream == nullptr) loop->Forget(running);
+        made->running = running;
+        return started;
       },
-      [](Napi::Env loop, const Made& made) -> Napi::Value {
-        if (made.refused.empty()) return WrapStream(loop, made.running);
-        Napi::Object error = Napi::Object::New(loop);
+      [](Napi::Env ours, const Made& made) -> Napi::Value {
+        if (made.refused.empty()) return WrapStream(ours, made.running);
+        Napi::Object error = Napi::Object::New(ours);
         error.Set("code", "not_supported");
         error.Set("message", "a column has the Arrow type with the format '" + made.refused +
                                  "', which JavaScript is not given");
-        throw Napi::Error(loop, error);
+        throw Napi::Error(ours, error);
       });
 }
 

@@ -41,7 +41,7 @@ const COMPACT: OptionTable<CompactOptions> = {
   deletedShareMax: ['deleted_share_max', decimal],
 };
 
-/** A vector index; docs/index-building.md says what each option means. What isn't given is chosen. */
+/** A vector index; docs/index-building.md says what each option means. The rest is chosen. */
 export interface IndexOptions {
   /** The vector column; where there is one, it needs no name. */
   column?: string;

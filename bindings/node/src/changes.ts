@@ -8,7 +8,7 @@ import { telling } from './progress';
 export interface ChangeOptions {
   /** Stops the work when aborted, unless it was committed by then. */
   signal?: AbortSignal;
-  /** Told how far the work is. What it throws stops the work, and is what the promise rejects with. */
+  /** Told how far the work is. What it throws stops the work, and the promise rejects with it. */
   callback?: (progress: Progress) => unknown;
 }
 

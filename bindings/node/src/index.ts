@@ -1,4 +1,5 @@
-// What the package gives: join, open, writeDataset and createVectorIndex, the classes behind them, and the types.
+// What the package gives: join, open, writeDataset and createVectorIndex, the classes behind
+// them, and the types.
 import { useArrow } from './arrow_copy';
 import type { Left } from './left';
 import { native } from './native';
@@ -58,7 +59,7 @@ export function writeDataset(
   return everybodys.writeDataset(rows, uri, options);
 }
 
-/** Builds a vector index over a dataset, which may be open, commits it, and tells what was built. */
+/** Builds a vector index over a dataset, which may be open, and commits it. */
 export function createVectorIndex(
   dataset: string | Dataset,
   options?: CreateIndexOptions,

@@ -94,6 +94,8 @@ export interface Addon {
   runJoin(join: NativeJoin, complete: boolean): Promise<NativeStream>;
   describeRuntime(): string;
   setArrowThreads(threads: number): void;
+  /** Ends what runs and waits for it; nothing is settled from then on. */
+  stop(): void;
 
   streamFetch(stream: NativeStream, maxRows?: number): Promise<PackedBatch | null>;
   streamHasMore(stream: NativeStream): Promise<boolean>;
@@ -119,6 +121,8 @@ function load(): Addon {
   // This copy of Arrow is the package's own, so its pools are sized as joins are by default.
   const runtime = JSON.parse(addon.describeRuntime()) as { threads: number };
   addon.setArrowThreads(runtime.threads);
+  // The process would take down what the engine's threads are using.
+  process.once('exit', () => addon.stop());
   return addon;
 }
 

@@ -161,7 +161,7 @@ export class ResultHandle implements AsyncIterable<Row> {
   }
 
   async #close(): Promise<void> {
-    await translated(this.#native.streamClose(this.#stream));
+    await translated(() => this.#native.streamClose(this.#stream));
     this.#owner.forget(this);
   }
 

@@ -1,7 +1,7 @@
 // The promises of a result handle, over a source that answers when the test says.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { numbersOf, Script, stateOf, tick } from './script.mjs';
+import { kinjo, numbersOf, Script, stateOf, tick } from './script.mjs';
 
 const unhandled = [];
 process.on('unhandledRejection', (reason) => unhandled.push(reason));
@@ -115,6 +115,35 @@ for (const kind of ['pending', 'complete']) {
     await rejects(handle.hasMoreRows(), 'state', /closed/);
   });
 
+  it('after a failed close all rows that are left are still given', async (script) => {
+    const more = script.handle.hasMoreRows();
+    await script.answer([0, 1]);
+    assert.equal(await more, true);
+    const closed = script.handle.close();
+    (await script.next('close')).fail('io', 'not now');
+    await rejects(closed, 'io');
+    let next = 2;
+    script.onAsk = (request) => {
+      request.answer(request.kind === 'fetch' && next < 5 ? [next++] : null);
+      return true;
+    };
+    for (const waiting of script.waiting.splice(0)) script.onAsk(waiting);
+    const first = await script.handle.fetchChunk({ maxRows: 3 });
+    assert.deepEqual(numbersOf(first), [0, 1, 2]);
+    assert.deepEqual(numbersOf(await script.handle.fetchAll()), [3, 4]);
+    assert.equal(await script.handle.hasMoreRows(), false);
+  });
+
+  it('close after an error asks nothing of the source again', async (script) => {
+    const rows = script.handle.fetchChunk();
+    (await script.next('fetch')).fail('io', 'disk on fire');
+    (await script.next('close')).answer(null);
+    await rejects(rows, 'io');
+    await script.handle.close();
+    assert.equal(script.asked.close, 1);
+    await rejects(script.handle.fetchAll(), 'state');
+  });
+
   it('cancel and close settle while a fetch hangs', async (script) => {
     const { handle } = script;
     const rows = handle.fetchChunk();
@@ -173,6 +202,21 @@ for (const kind of ['pending', 'complete']) {
     await tick();
   });
 }
+
+test('a backend that throws at once rejects like one that answers so', async () => {
+  const thrown = { code: 'io', message: 'no stream', path: '', offset: -1, cause: null };
+  const names = ['streamFetch', 'streamHasMore', 'streamFinish', 'streamCancel', 'streamClose'];
+  const thrower = () => {
+    throw thrown;
+  };
+  const backend = Object.fromEntries(names.map((name) => [name, thrower]));
+  backend.streamSchema = () => ({ name: '', format: '+s', children: [], dictionary: null });
+  const owner = { check() {}, forget() {} };
+  const handle = new kinjo.ResultHandle(backend, {}, undefined, 'pending', owner);
+  const calls = ['fetchChunk', 'fetchAll', 'hasMoreRows', 'finished', 'cancel', 'close'];
+  for (const call of calls) await rejects(handle[call](), 'io', /no stream/);
+  await rejects(handle.explain(), 'invalid', /no join/);
+});
 
 test('200 batches of 1 MB are drained with bounded memory', async () => {
   const script = new Script('pending');
