@@ -14,6 +14,7 @@ import pytest
 
 import kinjo
 from kinjo._progress import NotebookBar, Progress, TerminalBar
+from kinjo._sizes import bytes_of
 
 
 @pytest.fixture
@@ -186,6 +187,27 @@ def test_messages_spell_options_as_the_package_does(golden):
 def test_options_of_another_kind(options, message, golden):
     with pytest.raises(TypeError, match=message):
         kinjo.join(golden / "pq8_l2.lance", golden / "pq8_l2.lance", **options)
+
+
+def test_a_range_may_be_open_at_either_end():
+    far = np.array([[-1e4], [-2], [0], [2], [1e4]], "f4")  # dot: the distance is 1 - q * x
+
+    def distances(*bounds):
+        rows = kinjo.join(np.ones((1, 1), "f4"), far, metric="dot", distance_range=bounds)
+        return rows.to_arrow()["_distance"].to_pylist()
+
+    assert distances(None, None) == [-9999, -1, 1, 3, 10001]
+    assert distances(None, 1) == [-9999, -1]
+    assert distances(1, None) == [1, 3, 10001]
+    assert distances(-1, 3) == [-1, 1]
+
+
+@pytest.mark.parametrize("size, expected", [
+    ("4GiB", 4 * 2**30), ("4 GB", 4 * 10**9), ("1.5MiB", 3 * 2**19), ("500MB", 500 * 10**6),
+    ("64K", 64 * 1024), ("7", 7), ("7B", 7), ("1TiB", 2**40), (12, 12), (None, None),
+])  # fmt: skip
+def test_sizes(size, expected):
+    assert bytes_of("memory_limit", size) == expected
 
 
 def test_numbers_of_numpy_are_numbers(joined):
