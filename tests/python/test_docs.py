@@ -6,7 +6,6 @@ import re
 import sys
 from pathlib import Path
 
-import lance
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -27,18 +26,17 @@ def blocks(tag=""):
 
 
 @pytest.fixture
-def place(tmp_path, monkeypatch, golden):
-    """A folder with the files that the page speaks of."""
+def place(tmp_path, monkeypatch):
+    """A folder with the files that the READMEs speak of."""
     monkeypatch.chdir(tmp_path)
     right = vectors_table(200, 16, seed=5).rename_columns(["item", "embedding"])
     names = pa.array([f"item-{i:03}" for i in range(200)])
     right = right.set_column(0, "item", names)
     right = right.append_column("price", pa.array(np.arange(200) * 0.5))
-    lance.write_dataset(right, "items.lance")
+    kinjo.write_dataset(right, "items.lance")
     moved = np.stack(right["embedding"].to_numpy())[:20] + 0.0592
     vectors = pa.FixedSizeListArray.from_arrays(pa.array(moved.astype("f4").reshape(-1)), 16)
     pq.write_table(pa.table({"query": np.arange(20), "embedding": vectors}), "queries.parquet")
-    Path("indexed.lance").symlink_to(golden / "pq8_l2.lance")
 
 
 def run(found, namespace):
@@ -49,7 +47,8 @@ def run(found, namespace):
         assert printed.getvalue() == expected, code
 
 
-def test_the_snippets_do_what_they_show(place):
+def test_the_snippets_do_what_they_show(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     found = blocks()
     assert len(found) > 10
     run(found, {"__name__": "page"})

@@ -14,6 +14,7 @@ import pytest
 
 import kinjo
 from kinjo._progress import NotebookBar, Progress, TerminalBar
+from kinjo._sizes import bytes_of
 
 
 @pytest.fixture
@@ -188,6 +189,27 @@ def test_options_of_another_kind(options, message, golden):
         kinjo.join(golden / "pq8_l2.lance", golden / "pq8_l2.lance", **options)
 
 
+def test_a_range_may_be_open_at_either_end():
+    far = np.array([[-1e4], [-2], [0], [2], [1e4]], "f4")  # dot: the distance is 1 - q * x
+
+    def distances(*bounds):
+        rows = kinjo.join(np.ones((1, 1), "f4"), far, metric="dot", distance_range=bounds)
+        return rows.to_arrow()["_distance"].to_pylist()
+
+    assert distances(None, None) == [-9999, -1, 1, 3, 10001]
+    assert distances(None, 1) == [-9999, -1]
+    assert distances(1, None) == [1, 3, 10001]
+    assert distances(-1, 3) == [-1, 1]
+
+
+@pytest.mark.parametrize("size, expected", [
+    ("4GiB", 4 * 2**30), ("4 GB", 4 * 10**9), ("1.5MiB", 3 * 2**19), ("500MB", 500 * 10**6),
+    ("64K", 64 * 1024), ("7", 7), ("7B", 7), ("1TiB", 2**40), (12, 12), (None, None),
+])  # fmt: skip
+def test_sizes(size, expected):
+    assert bytes_of("memory_limit", size) == expected
+
+
 def test_numbers_of_numpy_are_numbers(joined):
     plain = joined(k=4, threads=1, distance_range=(0.5, 9)).to_arrow()
     numpy = joined(k=np.int32(4), threads=np.int64(1),
@@ -260,12 +282,18 @@ def test_tune(golden):
         curve.nonsense
 
 
-def test_rows_cross_without_a_copy(vectors):
+@pytest.mark.parametrize("rows", [100_000, pytest.param(10_000_000, marks=pytest.mark.slow)])
+def test_rows_cross_without_a_copy(rows, vectors):
     """pyarrow's own pool has nothing to hold: the batches it reads are Kinjo's."""
-    left, right = vectors(5000, seed=1), vectors(50, seed=2)
+    left, right = vectors(rows // 100, seed=1), vectors(150, seed=2)
     pool = pa.default_memory_pool()
     before = pool.bytes_allocated()
-    batches = list(kinjo.join(left, right, k=20, threads=1))
-    assert sum(batch.num_rows for batch in batches) == 100_000
-    assert sum(batch.nbytes for batch in batches) > 5_000_000
-    assert pool.bytes_allocated() - before < 100_000
+    crossed = most = 0
+    batches = []
+    for batch in kinjo.join(left, right, k=100, threads=1, left_select=["id"]):
+        crossed += batch.num_rows
+        batches.append(batch)
+        most = max(most, pool.bytes_allocated() - before)
+    assert crossed == rows
+    assert sum(batch.nbytes for batch in batches) > 20 * rows
+    assert most < 100_000

@@ -91,6 +91,8 @@ void SetArrowThreads(int64_t threads) {
 }  // namespace kinjo::python
 
 NB_MODULE(_native, module) {
+  // What is still held when Python ends goes with the process; users needn't hear of it.
+  nanobind::set_leak_warnings(false);
   kinjo::python::WatchForks();
   kinjo::python::SetMainThread();
   module.def("version", [] { return std::string(kinjo_version()); });
