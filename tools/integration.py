@@ -4,7 +4,7 @@ import json
 import subprocess
 import time
 
-from tools import building, checking, fuzzing, machine, testing
+from tools import building, checking, fuzzing, machine, spark_plugin, testing
 from tools.terminal import Failure, run, step
 
 FUZZ_INPUTS = 100_000
@@ -68,7 +68,13 @@ def demo():
     run([machine.PYTHON, "-m", "demo.demo"], cwd=machine.ROOT)
 
 
-STEPS = (check, test, simd, demo, asan, tsan, fuzz)
+def spark():
+    """The Java binding and the Spark plugin, on the newest line alone."""
+    machine.prepare("jvm")
+    spark_plugin.test([spark_plugin.NEWEST])
+
+
+STEPS = (check, test, simd, demo, spark, asan, tsan, fuzz)
 
 
 def step_names():

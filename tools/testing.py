@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 
-from tools import building, machine, node_package, python_package
+from tools import building, machine, node_package, python_package, spark_plugin
 from tools.terminal import Failure, step
 
 SANITIZED = {
@@ -50,10 +50,11 @@ def ctest(preset, *, name=None, rooms=(), environment=None):
 
 def pytest(*arguments, preset="release", marks=None):
     """Runs the Python tests with the program of a preset; False when nothing was selected. Those of
-    the Python package run elsewhere (tools/python_package.py)."""
+    the Python package and of the Spark plugin run elsewhere (tools/python_package.py,
+    tools/spark_plugin.py)."""
     step(f"Python tests with build/{preset}/cli/kinjo")
     command = [str(machine.PYTHON), "-m", "pytest", "-q", *(arguments or ["tests"])]
-    command.append(f"--ignore={python_package.TESTS}")
+    command += [f"--ignore={python_package.TESTS}", f"--ignore={spark_plugin.TESTS}"]
     # Each worker begins with tests that lie together, so most fixtures are made once.
     command += ["-n", str(machine.jobs()), "--dist", "worksteal"]
     if marks:

@@ -2,7 +2,6 @@ package io.kinjo.spark
 
 import scala.collection.JavaConverters._
 
-import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import io.kinjo.{Cancel, LanceProbe, ProbeOptions, ProbeResult}
 import org.apache.spark.{TaskContext, TaskKilledException}
 import org.apache.spark.sql.catalyst.InternalRow
@@ -106,7 +105,7 @@ private[spark] final class BlockJoin(
   private def timed[T](work: => T): T = {
     val begin = System.nanoTime()
     try work
-    finally metrics("searchTime") += (System.nanoTime() - begin) / 1000000
+    finally metrics("searchTime") += System.nanoTime() - begin
   }
 
   private def nextBatch(): Boolean = {
@@ -151,16 +150,14 @@ private[spark] final class BlockJoin(
     inBlock = false
     if (result != null) {
       result.close()
-      val report = BlockJoin.parse(result.report)
-      metrics("partitionsProbed") += report.path("partitions_probed").asLong
-      metrics("partitionsRead") += report.path("partitions_read").asLong
-      metrics("bytesRead") += report.path("bytes_read").asLong
+      JoinMetrics.add(metrics, result.report)
       result = null
     }
   }
 
   private def close(): Unit = {
     CancelWatch.forget(cancel)
+    JoinMetrics.finish(metrics)
     if (result != null) {
       cancel.raise()
       result.close()
@@ -169,10 +166,4 @@ private[spark] final class BlockJoin(
     probe.close()
     block.free()
   }
-}
-
-private[spark] object BlockJoin {
-  private val mapper = new ObjectMapper
-
-  private def parse(json: String): JsonNode = mapper.readTree(json)
 }

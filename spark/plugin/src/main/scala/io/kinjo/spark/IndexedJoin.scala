@@ -59,8 +59,9 @@ private[spark] final class IndexedJoin(session: SparkSession, settings: JoinSett
       element: ElementType,
       width: Int,
       options: Map[String, String]): Either[String, (Map[String, String], String)] = {
-    val asked = options.getOrElse("index", "auto")
-    if (asked != "auto") tryWay(right, element, width, options)
+    // Where a fast search finds no index the engine says what it says to everybody.
+    val given = options.getOrElse("index", "auto") != "auto"
+    if (given || options.get("fast_search").contains("true")) tryWay(right, element, width, options)
     else tryWay(right, element, width, options + ("index" -> "require")) match {
       case Left(refusal) if settings.exactScan =>
         tryWay(right, element, width, options + ("index" -> "never")).map { case (chosen, reason) =>

@@ -39,6 +39,9 @@ private[spark] object JoinSettings {
     val own = Set(
       "how", "right_column", "right_select", "right_version", "right_tag", "suffix", "exact_scan",
       "memory_safety", "max_native_bytes")
+    for (version <- given.get("right_version"); tag <- given.get("right_tag")) {
+      throw invalid(s"right_version = $version and right_tag = $tag can't be given together")
+    }
     JoinSettings(
       k = k,
       outer = given.getOrElse("how", "inner") match {

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
-import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.execution.metric.SQLMetric
 
 /**
  * The join, task by task: no shuffle, left rows stay in their partitions and their order. One
@@ -29,15 +29,7 @@ private[spark] final case class KNearestExec(
   override def outputPartitioning: Partitioning = child.outputPartitioning
   override def outputOrdering: Seq[SortOrder] = child.outputOrdering
 
-  override lazy val metrics: Map[String, SQLMetric] = Map(
-    "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"),
-    "leftRows" -> SQLMetrics.createMetric(sparkContext, "left rows"),
-    "skippedRows" -> SQLMetrics.createMetric(sparkContext, "left rows without a usable vector"),
-    "blocks" -> SQLMetrics.createMetric(sparkContext, "blocks of left rows"),
-    "partitionsProbed" -> SQLMetrics.createMetric(sparkContext, "partitions probed"),
-    "partitionsRead" -> SQLMetrics.createMetric(sparkContext, "partitions read"),
-    "bytesRead" -> SQLMetrics.createSizeMetric(sparkContext, "bytes read"),
-    "searchTime" -> SQLMetrics.createTimingMetric(sparkContext, "time in the engine"))
+  override lazy val metrics: Map[String, SQLMetric] = JoinMetrics.create(sparkContext)
 
   override protected def doExecute(): RDD[InternalRow] = {
     val bound = BindReferences.bindReference(query, child.output)

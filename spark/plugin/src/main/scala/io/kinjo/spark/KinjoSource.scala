@@ -33,7 +33,12 @@ final class KinjoSource extends TableProvider with DataSourceRegister {
         "which dataset? spark.read.format(\"kinjo\").load(\"items.lance\")")
     }
     val version = Option(options.get("version")).map(_.toLong)
-    KinjoLanceTable(RightTable.open(uri, version, Option(options.get("tag"))))
+    val tag = Option(options.get("tag"))
+    if (version.isDefined && tag.isDefined) {
+      throw new IllegalArgumentException(
+        s"version = ${version.get} and tag = ${tag.get} can't be given together")
+    }
+    KinjoLanceTable(RightTable.open(uri, version, tag))
   }
 }
 

@@ -9,8 +9,8 @@ import org.apache.spark.unsafe.Platform
 
 /**
  * Left rows of one native call: the rows, copied, and their vectors back to back outside the heap.
- * A row whose vector is null or holds a null has no vector here and matches nothing. Vectors of one
- * block are of one width; the engine compares it with the dataset's.
+ * A row whose vector is null, empty or holds a null has no vector here and matches nothing. Vectors
+ * of one block are of one width; the engine compares it with the dataset's.
  */
 private[spark] final class LeftBlock(vectorType: DataType) {
   val element: ElementType = LeftBlock.elementOf(vectorType).get
@@ -47,9 +47,9 @@ private[spark] final class LeftBlock(vectorType: DataType) {
   def add(row: InternalRow, vector: Any): Unit = {
     rows(rowCount) = row.copy()
     vector match {
-      case null =>
-      case bytes: Array[Byte] => addBytes(bytes)
-      case array: ArrayData => addArray(array)
+      case bytes: Array[Byte] if bytes.nonEmpty => addBytes(bytes)
+      case array: ArrayData if array.numElements() > 0 => addArray(array)
+      case _ =>
     }
     rowCount += 1
   }

@@ -97,6 +97,8 @@ class KNearestSuite extends SparkSuite {
     val rows = outer.select("number", "id", "_rank").collect()
     assert(rows.map(_.getInt(0)).toSeq == Seq(0, 1, 1, 2, 3, 4, 5, 5, 6))
     assert(rows.count(_.isNullAt(1)) == 5 && rows.forall(row => row.isNullAt(1) == row.isNullAt(2)))
+    inner.collect()
+    assert(executed(inner).metrics("skippedRows").value == 5)
   }
 
   test("a left side without any usable vector") {
@@ -205,7 +207,8 @@ class KNearestSuite extends SparkSuite {
     val node = executed(joined)
     assert(node.metrics("leftRows").value == 10 && node.metrics("numOutputRows").value == 30)
     assert(node.metrics("partitionsProbed").value >= node.metrics("partitionsRead").value)
-    assert(node.metrics("partitionsRead").value > 0)
+    assert(node.metrics("partitionsRead").value > 0 && node.metrics("searchTime").value > 0)
+    assert(node.metrics("rankTime").value > 0 && node.metrics("takeTime").value > 0)
   }
 
   test("a session that wasn't told of the extension") {
