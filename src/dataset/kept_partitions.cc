@@ -47,6 +47,14 @@ void KeptPartitions::Keep(const std::string& segment, int64_t partition, Content
   used_bytes_ += bytes;
 }
 
+void KeptPartitions::Clear() {
+  std::list<Entry> dropped;  // freed without the lock
+  const std::lock_guard<std::mutex> lock(mutex_);
+  dropped.swap(entries_);
+  by_key_.clear();
+  used_bytes_ = 0;
+}
+
 int64_t KeptPartitions::used_bytes() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return used_bytes_;

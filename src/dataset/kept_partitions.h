@@ -31,6 +31,9 @@ class KeptPartitions {
   /// Keeps what takes so many bytes, unless that is more than the capacity.
   void Keep(const std::string& segment, int64_t partition, Content content, int64_t bytes);
 
+  /// Forgets everything: what is searched next is read again.
+  void Clear();
+
   int64_t capacity_bytes() const { return capacity_bytes_; }
   int64_t used_bytes() const;
 

@@ -51,6 +51,16 @@ TEST(KeptPartitions, NeverHoldsMoreThanItsCapacity) {
   EXPECT_EQ(kept.used_bytes(), used);
 }
 
+TEST(KeptPartitions, ForgetsEverything) {
+  KeptPartitions kept(10'000);
+  kept.Keep("a", 1, Something(), 1000);
+  kept.Clear();
+  EXPECT_EQ(kept.Find("a", 1), nullptr);
+  EXPECT_EQ(kept.used_bytes(), 0);
+  kept.Keep("a", 1, Something(), 9000);
+  EXPECT_NE(kept.Find("a", 1), nullptr);
+}
+
 TEST(KeptPartitions, NoDatasetHasNone) { EXPECT_EQ(KeptPartitions::Of(nullptr), nullptr); }
 
 }  // namespace

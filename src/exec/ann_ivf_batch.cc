@@ -149,7 +149,7 @@ arrow::Status AnnIvfBatch::ReadRows(int64_t partition, LoadedPartition* loaded) 
 arrow::Result<std::shared_ptr<const LoadedPartition>> AnnIvfBatch::Load(int64_t partition) {
   if (auto kept = cache_->Find(source_.ordinal, partition)) return kept;
   auto loaded = std::make_shared<LoadedPartition>();
-  const auto before = FindKept(source_, partition);
+  auto before = FindKept(source_, partition);
   if (before != nullptr && !IsFiltered(source_)) {
     // Counted like one that is read: a report doesn't depend on what was searched before.
     auto& count = before->is_skipped ? counters_->partitions_skipped : counters_->partitions_read;

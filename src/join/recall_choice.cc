@@ -29,6 +29,11 @@ constexpr int64_t kNarrowFactor = 8;
 constexpr int64_t kEfMin = 32;
 constexpr int64_t kEfMax = 2048;
 
+// The partitions of true neighbours are ranked so deep at first: this part of all, at least so
+// many. Most targets are reached well before, and to rank them all takes longer than to search.
+constexpr int64_t kDepthShare = 8;
+constexpr int64_t kDepthMin = 32;
+
 // Queries whose partitions are ranked at a time.
 constexpr int64_t kRankedQueries = 64;
 
@@ -152,7 +157,7 @@ bool SettingsSearch::Reaches(const std::vector<double>& recalls, double target) 
   return ReachesTarget(recalls, population, plan_.options.k, target);
 }
 
-arrow::Status SettingsSearch::RankSome(size_t segment, int64_t first_query,
+arrow::Status SettingsSearch::RankSome(size_t segment, int64_t first_query, int64_t depth,
                                        const std::vector<std::vector<uint64_t>>& rows,
                                        const std::unordered_map<uint64_t, PartitionPlace>& places,
                                        std::vector<std::vector<uint32_t>>* ranks) {
@@ -160,11 +165,10 @@ arrow::Status SettingsSearch::RankSome(size_t segment, int64_t first_query,
   const int64_t dim = sample_.rows.choosing_block.queries.dim;
   const int64_t count = std::min(kRankedQueries, static_cast<int64_t>(rows.size()) - first_query);
   exec::AnnIvfPartition ranking(opened, pool_, cancel_);
-  // What a search met lies among the partitions that it visited.
   ARROW_RETURN_NOT_OK(
       ranking.Start(std::span(queries_).subspan(static_cast<size_t>(first_query * dim),
                                                 static_cast<size_t>(count * dim)),
-                    plan_.options.k, {.nprobes = wide_.probes.nprobes.value_or(most_probes_)}));
+                    plan_.options.k, {.nprobes = depth}));
   std::vector<uint32_t> rank_of(static_cast<size_t>(opened->num_partitions()), kNoRank);
   for (int64_t i = 0; i < count; ++i) {
     const auto visited = ranking.visited(static_cast<uint32_t>(i));
@@ -183,7 +187,7 @@ arrow::Status SettingsSearch::RankSome(size_t segment, int64_t first_query,
 }
 
 arrow::Result<std::vector<std::vector<uint32_t>>> SettingsSearch::RanksOf(
-    const std::vector<std::vector<uint64_t>>& rows) {
+    const std::vector<std::vector<uint64_t>>& rows, int64_t depth) {
   std::unordered_map<uint64_t, PartitionPlace> places;
   for (const auto& own : rows) {
     for (const uint64_t address : own) places.emplace(address, PartitionPlace{});
@@ -193,7 +197,7 @@ arrow::Result<std::vector<std::vector<uint32_t>>> SettingsSearch::RanksOf(
   for (size_t q = 0; q < rows.size(); ++q) ranks[q].assign(rows[q].size(), kNoRank);
   for (size_t segment = 0; segment < plan_.choice.index->segments.size(); ++segment) {
     for (int64_t first = 0; first < static_cast<int64_t>(rows.size()); first += kRankedQueries) {
-      ARROW_RETURN_NOT_OK(RankSome(segment, first, rows, places, &ranks));
+      ARROW_RETURN_NOT_OK(RankSome(segment, first, depth, rows, places, &ranks));
     }
   }
   return ranks;
@@ -221,14 +225,34 @@ arrow::Status SettingsSearch::Start() {
     }
   }
   prober_.emplace(wide_, pool_, cancel_, &counters_);
-  ARROW_ASSIGN_OR_RAISE(auto ranks, RanksOf(indexed_truths_));
+  return RankTruths(std::min(most_probes_, std::max(kDepthMin, most_probes_ / kDepthShare)));
+}
+
+arrow::Status SettingsSearch::RankTruths(int64_t depth) {
+  if (depth <= ranked_truths_) return arrow::Status::OK();
+  ARROW_ASSIGN_OR_RAISE(auto ranks, RanksOf(indexed_truths_, depth));
   for (size_t q = 0; q < truths_.size(); ++q) truths_[q].truth_ranks = std::move(ranks[q]);
+  ranked_truths_ = depth;
   return arrow::Status::OK();
+}
+
+arrow::Result<int64_t> SettingsSearch::LeastProbes(double target) {
+  while (true) {
+    ProbeCurve reach(plan_.options.k, false);
+    for (const CurveQuery& query : truths_) reach.Add(query);
+    for (const int64_t probes : ProbeSteps(most_probes_)) {
+      if (probes > ranked_truths_) break;
+      if (Reaches(reach.Reach(probes), target)) return probes;
+    }
+    if (ranked_truths_ == most_probes_) return most_probes_;
+    ARROW_RETURN_NOT_OK(RankTruths(std::min(most_probes_, kDepthShare * ranked_truths_)));
+  }
 }
 
 arrow::Result<ProbeCurve> SettingsSearch::Curve(const ProbeSettings& widest) {
   ProbeCurve curve(plan_.options.k, searches());
   if (!searches()) {
+    ARROW_RETURN_NOT_OK(RankTruths(widest.nprobes));
     for (const CurveQuery& query : truths_) curve.Add(query);
     return curve;
   }
@@ -253,7 +277,7 @@ arrow::Result<ProbeCurve> SettingsSearch::Curve(const ProbeSettings& widest) {
   }
   const int64_t probed = counters_.batch.partitions_probed.load() - probed_before;
   const int64_t nodes = counters_.batch.index_comparisons.load() - nodes_before;
-  ARROW_ASSIGN_OR_RAISE(auto ranks, RanksOf(found));
+  ARROW_ASSIGN_OR_RAISE(auto ranks, RanksOf(found, widest.nprobes));
   for (size_t q = 0; q < found.size(); ++q) {
     CurveQuery query = truths_[q];
     query.candidate_ranks = std::move(ranks[q]);
@@ -338,13 +362,7 @@ arrow::Result<ProbeSettings> SettingsSearch::ChooseBySearching(double target) {
 
 arrow::Result<ProbeSettings> SettingsSearch::Choose(double target) {
   if (plan_.multivector()) return ChooseBySearching(target);
-  ProbeCurve reach(plan_.options.k, false);
-  for (const CurveQuery& query : truths_) reach.Add(query);
-  const std::vector<int64_t> steps = ProbeSteps(most_probes_);
-  const auto reaching = std::find_if(steps.begin(), steps.end(), [&](int64_t probes) {
-    return Reaches(reach.Reach(probes), target);
-  });
-  const int64_t least = reaching == steps.end() ? most_probes_ : *reaching;
+  ARROW_ASSIGN_OR_RAISE(const int64_t least, LeastProbes(target));
   if (!searches()) return ProbeSettings{.nprobes = least, .refine_factor = Factors(false).back()};
   // Half as many probes again leave room for fewer candidates; if those don't suffice, more do, or
   // all partitions.

@@ -70,13 +70,18 @@ class SettingsSearch {
   bool Reaches(const std::vector<double>& recalls, double target) const;
   /// One search of the choosing rows, and the curve that follows from it.
   arrow::Result<ProbeCurve> Curve(const ProbeSettings& widest);
-  /// The ranks of rows' partitions for each query: ranks[q][i] of rows[q][i].
+  /// The ranks of rows' partitions for each query, as far as they are below `depth`: ranks[q][i] of
+  /// rows[q][i].
   arrow::Result<std::vector<std::vector<uint32_t>>> RanksOf(
-      const std::vector<std::vector<uint64_t>>& rows);
-  arrow::Status RankSome(size_t segment, int64_t first_query,
+      const std::vector<std::vector<uint64_t>>& rows, int64_t depth);
+  arrow::Status RankSome(size_t segment, int64_t first_query, int64_t depth,
                          const std::vector<std::vector<uint64_t>>& rows,
                          const std::unordered_map<uint64_t, PartitionPlace>& places,
                          std::vector<std::vector<uint32_t>>* ranks);
+  /// Ranks the partitions of the true neighbours so deep, unless that is done.
+  arrow::Status RankTruths(int64_t depth);
+  /// The fewest probes with which the target would be reached by exact distances; all if none do.
+  arrow::Result<int64_t> LeastProbes(double target);
   std::optional<Priced> Cheapest(const ProbeCurve& curve, const ProbeSettings& widest,
                                  double target) const;
   arrow::Result<std::optional<Priced>> CheapestWithin(int64_t probes, bool wide, double target);
@@ -95,6 +100,7 @@ class SettingsSearch {
   int64_t most_probes_ = 1;
   double probe_cost_ = 0;           // of one probe, in rows of codes that are scored
   std::vector<CurveQuery> truths_;  // of each choosing query, without candidates
+  int64_t ranked_truths_ = 0;       // how deep their partitions are ranked
   std::vector<std::vector<uint64_t>> indexed_truths_;  // their addresses
 };
 

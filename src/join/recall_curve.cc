@@ -8,6 +8,7 @@
 
 #include "base/memory_budget.h"
 #include "base/thread_pool.h"
+#include "dataset/kept_partitions.h"
 #include "join/block_search.h"
 #include "join/left_sample.h"
 #include "join/plan.h"
@@ -61,6 +62,9 @@ void CurveRun::Describe() {
 
 arrow::Result<CurvePoint> CurveRun::MeasurePoint(const AnsweredSample& sample,
                                                  const JoinPlan& plan) {
+  // A join with these settings begins with a dataset that holds nothing yet.
+  auto* kept = dataset::KeptPartitions::Of(plan.right->dataset().get());
+  if (kept != nullptr) kept->Clear();
   RunCounters counters;
   const int64_t bytes_before = plan.right->bytes_read();
   const auto begin = std::chrono::steady_clock::now();
