@@ -145,22 +145,22 @@ class DatasetWrite final : public DatasetWriting {
   /// What may wait between reading and writing.
   int64_t AheadBytes() const {
     const int64_t limit = options_.memory_limit_bytes;
-    return limit == 0 ? kMostAheadBytes : std::min(kMostAheadBytes, limit / 8);
+    return limit == 0 ? kMostAheadBytes : std::min(kMostAheadBytes, limit / 16);
   }
 
-  /// Pages of all columns wait in memory, and one is encoded: half of the limit is for them, the
-  /// rest for what reading the source takes.
+  /// Pages of all columns wait in memory: a quarter of the limit is for them. One is encoded in the
+  /// rest, where also what reading the source takes and what allocators keep must fit.
   arrow::Result<uint64_t> ChoosePageBytes() {
     const uint64_t wanted = options_.limits.page_bytes;
     if (options_.memory_limit_bytes == 0) return wanted;
     const uint64_t columns = format::Flatten(alignment_.schema().fields).size() + 1;
-    const uint64_t fits = static_cast<uint64_t>(options_.memory_limit_bytes) / 2 / columns;
+    const uint64_t fits = static_cast<uint64_t>(options_.memory_limit_bytes) / 4 / columns;
     if (fits >= kSmallestPageBytes) return std::min(wanted, fits);
     return base::MakeError(
         base::ErrorCode::kCapacity,
         base::Concat("memory_limit_bytes = ", options_.memory_limit_bytes, " is too small for the ",
                      columns - 1, " columns of these rows: the least is ",
-                     2 * columns * kSmallestPageBytes));
+                     4 * columns * kSmallestPageBytes));
   }
 
   arrow::Result<uint64_t> CommitFragments(std::vector<proto::DataFragmentMessage> fragments) {
