@@ -282,6 +282,20 @@ def test_tune(golden):
         curve.nonsense
 
 
+def test_a_recall_target_over_rows_in_memory():
+    rng = np.random.default_rng(0)
+    right = rng.normal(size=(64, 16))[rng.integers(0, 64, 30_000)] * 5
+    right = (right + rng.normal(size=right.shape)).astype("f4")
+    left = right[:4000] + np.float32(0.01)
+
+    def pairs(**options):
+        rows = kinjo.join(left, right, k=10, **options).to_arrow()
+        assert rows.num_rows == 40_000
+        return set(zip(rows["_query_index"].to_pylist(), rows["_rowid"].to_pylist()))
+
+    assert len(pairs(recall=0.9) & pairs()) >= 0.88 * 40_000
+
+
 @pytest.mark.parametrize("rows", [100_000, pytest.param(10_000_000, marks=pytest.mark.slow)])
 def test_rows_cross_without_a_copy(rows, vectors):
     """pyarrow's own pool has nothing to hold: the batches it reads are Kinjo's."""

@@ -133,8 +133,8 @@ def join(
         `vector`, and each result row tells its `_query_index`); any object with
         `__arrow_c_stream__` or `__arrow_c_array__` (pyarrow, DuckDB relations, ...).
     right: a Lance dataset or Parquet or Arrow files by path, a kinjo, pylance or LanceDB dataset,
-        or rows in memory as on the left, which are joined exactly. Both sides may be one object: a
-        self-join.
+        or rows in memory as on the left, which are joined exactly unless `recall` asks for less and
+        a temporary index is cheaper. Both sides may be one object: a self-join.
     k: neighbours of each left row.
     on, left_on, right_on: the vector columns; where each side has one, they need no name.
     how: "inner", or "left" to keep left rows without a match.
