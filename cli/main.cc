@@ -27,7 +27,7 @@ int RunProgram(int argc, char** argv) {
   if (flags.memory_limit.has_value() || flags.index_memory_limit.has_value()) ReturnFreedMemory();
   if (!flags.storage_options.empty()) {
     const Result<void> set = SetStorageOptions("", flags.storage_options);
-    if (!set.ok()) return FailCommandLine(name, set.error());
+    if (!set.ok()) return FailCommandLine(name, "--storage-option: " + set.error().message);
   }
   WatchSignals();
   switch (command->command) {
