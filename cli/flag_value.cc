@@ -126,6 +126,13 @@ std::string ReadList(const std::string& text, List* value) {
   }
 }
 
+std::string ReadPairs(const std::string& text, Pairs* value) {
+  const size_t equals = text.find('=');
+  if (equals == 0 || equals == std::string::npos) return "must be a key, '=' and its value";
+  value->emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  return "";
+}
+
 std::string ReadColumn(const std::string& text, Column* value) {
   *value = text;
   return "";

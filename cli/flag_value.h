@@ -22,6 +22,8 @@ std::string ReadAge(const std::string& text, Age* value);
 std::string ReadRange(const std::string& text, Range* value);
 /// Names separated by commas; an empty text is a list of none.
 std::string ReadList(const std::string& text, List* value);
+/// KEY=VALUE, added to those before.
+std::string ReadPairs(const std::string& text, Pairs* value);
 std::string ReadColumn(const std::string& text, Column* value);
 std::string ReadSwitch(const std::string& text, Switch* value);
 

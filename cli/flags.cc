@@ -14,6 +14,7 @@ const std::vector<FlagRow>& FlagTable() {
    commands,                                                    \
    help,                                                        \
    std::string(#kind) == "Switch",                              \
+   std::string(#kind) == "Pairs",                               \
    std::string(#kind) == "Column",                              \
    [](Flags* flags, const std::string& text) { return Read##kind(text, &flags->member); }},
 #include "flags.def"

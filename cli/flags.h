@@ -66,6 +66,8 @@ using Bytes = std::optional<int64_t>;
 using Age = std::optional<int64_t>;  ///< seconds
 using Range = std::optional<std::pair<float, float>>;
 using List = std::optional<std::vector<std::string>>;
+using Pairs =
+    std::vector<std::pair<std::string, std::string>>;  ///< of a flag given again and again
 using Column = std::optional<std::string>;  ///< "" where the flag is given without a value
 using Switch = bool;
 
@@ -85,6 +87,7 @@ struct FlagRow {
   unsigned commands;
   const char* help;
   bool is_switch;
+  bool may_repeat;      ///< then `read` is given its values one after another
   bool may_lack_value;  ///< then it is typed as --flag or --flag=value
   /// Reads `text` into its member. Gives what is wrong with the text, or "".
   std::string (*read)(Flags* flags, const std::string& text);

@@ -26,6 +26,10 @@ int RunProgram(int argc, char** argv) {
   const Flags& flags = invocation.flags;
   if (flags.memory_limit.has_value() || flags.index_memory_limit.has_value()) ReturnFreedMemory();
   if (command->command == kImport) ReuseFreedMemory();
+  if (!flags.storage_options.empty()) {
+    const Result<void> set = SetStorageOptions("", flags.storage_options);
+    if (!set.ok()) return FailCommandLine(name, "--storage-option: " + set.error().message);
+  }
   WatchSignals();
   switch (command->command) {
     case kExplain:

@@ -12,7 +12,7 @@ namespace kinjo::cli {
 namespace {
 
 // Every option as text first: what a text means is the table's business (FlagRow::read).
-using Texts = std::map<const FlagRow*, std::string>;
+using Texts = std::map<const FlagRow*, std::vector<std::string>>;
 
 // What the parser takes for the value that isn't there.
 constexpr const char* kNoValue = "\x01";
@@ -21,20 +21,27 @@ void AddFlags(const CommandRow& command, CLI::App* app, Texts* texts) {
   for (const FlagRow& row : FlagTable()) {
     if ((row.commands & command.command) == 0) continue;
     if (row.is_switch) {
-      app->add_flag_function(row.names, [&row, texts](int64_t) { (*texts)[&row] = ""; })
+      app->add_flag_function(row.names, [&row, texts](int64_t) { (*texts)[&row] = {""}; })
           ->disable_flag_override();
     } else if (row.may_lack_value) {
       // A flag, so that it doesn't take the next word for its value.
       app->add_flag(std::string(row.names) + "{" + kNoValue + "}")
           ->each([&row, texts](const std::string& text) {
             const std::string value = text == kNoValue ? "" : text;
-            if (!texts->emplace(&row, value).second) {
+            if (!texts->emplace(&row, std::vector<std::string>{value}).second) {
               throw CLI::ArgumentMismatch(std::string(row.names) + ": received twice");
             }
           });
+    } else if (row.may_repeat) {
+      // Each time it is given it takes one word, as the others do.
+      app->add_option_function<std::vector<std::string>>(
+             row.names,
+             [&row, texts](const std::vector<std::string>& all) { (*texts)[&row] = all; })
+          ->expected(1)
+          ->take_all();
     } else {
       app->add_option_function<std::string>(
-          row.names, [&row, texts](const std::string& text) { (*texts)[&row] = text; });
+          row.names, [&row, texts](const std::string& text) { (*texts)[&row] = {text}; });
     }
   }
 }
@@ -48,10 +55,12 @@ void ReadTexts(const Texts& texts, Invocation* invocation) {
   for (const FlagRow& row : FlagTable()) {
     const auto given = texts.find(&row);
     if (given == texts.end()) continue;
-    const std::string wrong = row.read(&invocation->flags, given->second);
-    if (wrong.empty()) continue;
-    invocation->error = LongestName(row) + " " + wrong + ", but is '" + given->second + "'";
-    return;
+    for (const std::string& text : given->second) {
+      const std::string wrong = row.read(&invocation->flags, text);
+      if (wrong.empty()) continue;
+      invocation->error = LongestName(row) + " " + wrong + ", but is '" + text + "'";
+      return;
+    }
   }
 }
 

@@ -31,7 +31,8 @@ ALLOWED["capi"] = tuple(ALLOWED)
 THIRD_PARTY = {
     "roaring": ("src/dataset", "src/format"),
     "hwy": ("src/kernels", "bench/kernels"),
-    "nlohmann": ("src/capi", "src/format", "src/join", "cli"),
+    "curl": ("src/io",),
+    "nlohmann": ("src/capi", "src/format", "src/io", "src/join", "cli"),
     "CLI": ("cli",),
     "parquet": ("src/tabular",),
     "gtest": ("*_test.cc", "tests"),

@@ -108,6 +108,18 @@ KINJO_EXPORT bool kinjo_runtime_describe(char** json, kinjo_error** error);
  * Arrow's readers may wait for each other), best as many as its joins have. [any thread] */
 KINJO_EXPORT bool kinjo_runtime_set_arrow_threads(int64_t threads, kinjo_error** error);
 
+/* ---- Where data lies ----------------------------------------------------------------------- */
+
+/* What an object store needs to know of the addresses that begin with `prefix` ("" or NULL: all):
+ * `names[i]` is `values[i]`, under the names of docs/storage.md. In place of what was told for the
+ * same prefix before; of several prefixes that fit an address the longest that tells an option
+ * counts, and what none tells comes from the environment. An unknown name or a wrong value changes
+ * nothing. Files that are open keep what they were opened with, but for keys that expired.
+ * [any thread] */
+KINJO_EXPORT bool kinjo_storage_set_options(const char* prefix, const char* const* names,
+                                            const char* const* values, size_t num_options,
+                                            kinjo_error** error);
+
 /* ---- Cancelling ---------------------------------------------------------------------------- */
 
 /* A flag that one run polls. Made before the run, given to it in kinjo_run_options; a stream that

@@ -182,6 +182,21 @@ inline Result<void> SetArrowThreads(int64_t threads) {
       [&](kinjo_error** error) { return kinjo_runtime_set_arrow_threads(threads, error); });
 }
 
+/// What object stores need to know of addresses that begin alike (kinjo_storage_set_options).
+inline Result<void> SetStorageOptions(
+    const std::string& prefix, const std::vector<std::pair<std::string, std::string>>& options) {
+  std::vector<const char*> names;
+  std::vector<const char*> values;
+  for (const auto& [option_name, value] : options) {
+    names.push_back(option_name.c_str());
+    values.push_back(value.c_str());
+  }
+  return detail::Done([&](kinjo_error** error) {
+    return kinjo_storage_set_options(prefix.c_str(), names.data(), values.data(), names.size(),
+                                     error);
+  });
+}
+
 /// The flag that stops one run. Raise and raised: any thread, also a signal handler.
 class Cancel {
  public:

@@ -9,6 +9,7 @@
 #include <new>
 #include <system_error>
 
+#include "base/cancel_scope.h"
 #include "base/cgroup.h"
 
 namespace kinjo::base {
@@ -72,6 +73,7 @@ ThreadPool::~ThreadPool() {
 }
 
 void ThreadPool::RunItems(Loop* loop, int worker) {
+  const CancelScope scope(loop->cancel);
   while (!loop->failed.load(std::memory_order_relaxed)) {
     const int64_t item = loop->next.fetch_add(1, std::memory_order_relaxed);
     if (item >= loop->items) return;

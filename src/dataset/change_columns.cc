@@ -17,6 +17,7 @@
 #include "dataset/row_progress.h"
 #include "format/arrow_schema.h"
 #include "format/table/feature_flags.h"
+#include "io/file_changes.h"
 
 namespace kinjo::dataset {
 namespace {
@@ -134,7 +135,7 @@ class ColumnAddition {
     ARROW_ASSIGN_OR_RAISE(const auto files, writer_->Finish());
     const arrow::Result<uint64_t> version = CommitFiles(files);
     if (!version.ok()) {
-      RemoveDataFiles(root_, files);
+      if (!io::IsInDoubt(version.status())) RemoveDataFiles(root_, files);
       return version.status();
     }
     progress.Finish();

@@ -72,7 +72,8 @@ class Committer {
   arrow::Result<Outcome> Run() {
     ARROW_RETURN_NOT_OK(io::MakeFolder(io::Child(root_, "_versions")));
     const arrow::Result<Outcome> outcome = Try();
-    const bool committed = outcome.ok() && outcome->judgement.verdict == Verdict::kOk;
+    const bool committed =
+        outcome.ok() ? outcome->judgement.verdict == Verdict::kOk : io::IsInDoubt(outcome.status());
     // Best effort: nobody reads the file of a transaction that no version names.
     if (has_file_ && !committed) (void)io::RemoveFile(File());
     return outcome;

@@ -13,6 +13,7 @@
 #include "dataset/moved_rows.h"
 #include "dataset/row_progress.h"
 #include "format/table/feature_flags.h"
+#include "io/file_changes.h"
 
 namespace kinjo::dataset {
 namespace {
@@ -138,8 +139,10 @@ class Rewriter {
     transaction.operation = operation_;
     CommitOptions commit;
     commit.cancel = options_.cancel;
-    ARROW_ASSIGN_OR_RAISE(report_.version, Commit(root_, transaction, commit));
-    operation_.groups.clear();  // the files are the dataset's now
+    const arrow::Result<uint64_t> version = Commit(root_, transaction, commit);
+    // The files are the dataset's now, or may be.
+    if (version.ok() || io::IsInDoubt(version.status())) operation_.groups.clear();
+    ARROW_ASSIGN_OR_RAISE(report_.version, version);
     progress_->Finish();
     return report_;
   }

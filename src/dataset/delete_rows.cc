@@ -121,7 +121,7 @@ arrow::Result<DeleteReport> DeleteRows(const std::string& uri, const std::string
   const auto make = [&](const TableVersion& latest) { return rows.Make(latest); };
   const arrow::Result<uint64_t> version = CommitAgain(root, make, options);
   if (!version.ok()) {
-    rows.DropFiles();
+    if (!io::IsInDoubt(version.status())) rows.DropFiles();
     return version.status();
   }
   return DeleteReport{*version, rows.rows()};

@@ -14,6 +14,8 @@
 #include "dataset/table_version.h"
 #include "format/arrow_schema.h"
 #include "format/table/feature_flags.h"
+#include "io/file_changes.h"
+#include "io/file_info.h"
 
 namespace kinjo::dataset {
 namespace {
@@ -29,17 +31,13 @@ constexpr int64_t kMostAheadBytes = int64_t{32} << 20;
 arrow::Status CheckPlace(const io::Location& root) {
   constexpr std::array<std::string_view, 6> kOwn = {"_versions",  "_transactions", "data",
                                                     "_deletions", "_indices",      "_refs"};
-  const auto info = root.file_system->GetFileInfo(root.path);
-  if (!info.ok()) return base::Io("can't look at ", root.uri, ": ", info.status().message());
-  if (info->type() == arrow::fs::FileType::NotFound) return arrow::Status::OK();
-  if (info->type() == arrow::fs::FileType::File) {
+  ARROW_ASSIGN_OR_RAISE(const arrow::fs::FileInfo info, io::LookAt(root));
+  if (info.type() == arrow::fs::FileType::NotFound) return arrow::Status::OK();
+  if (info.type() == arrow::fs::FileType::File) {
     return base::Invalid("can't write a dataset at ", root.uri, ": it is a file; name a folder");
   }
-  arrow::fs::FileSelector selector;
-  selector.base_dir = root.path;
-  const auto listed = root.file_system->GetFileInfo(selector);
-  if (!listed.ok()) return base::Io("can't list ", root.uri, ": ", listed.status().message());
-  for (const arrow::fs::FileInfo& each : *listed) {
+  ARROW_ASSIGN_OR_RAISE(const arrow::fs::FileInfoVector listed, io::ListFolder(root));
+  for (const arrow::fs::FileInfo& each : listed) {
     if (std::find(kOwn.begin(), kOwn.end(), each.base_name()) != kOwn.end()) continue;
     return base::Invalid("can't write a dataset at ", root.uri, ": the folder holds '",
                          each.base_name(), "' and no dataset; name a folder that isn't there yet");
@@ -118,7 +116,7 @@ class DatasetWrite final : public DatasetWriting {
         .rows = writer_->rows(), .fragments = fragments.size(), .bytes = writer_->bytes()};
     const arrow::Result<uint64_t> version = CommitFragments(fragments);
     if (!version.ok()) {
-      RemoveDataFiles(root_, fragments);
+      if (!io::IsInDoubt(version.status())) RemoveDataFiles(root_, fragments);
       return version.status();
     }
     report.version = *version;

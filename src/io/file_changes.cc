@@ -14,6 +14,9 @@
 #include <utility>
 
 #include "arrow/buffer.h"
+#include "io/file_info.h"
+#include "io/s3_file_system.h"
+#include "io/s3_files.h"
 
 namespace kinjo::io {
 namespace {
@@ -34,7 +37,32 @@ arrow::Status CantWrite(const std::string& uri, int error) {
 arrow::Status CheckLocal(const Location& location) {
   if (location.file_system->type_name() == "local") return arrow::Status::OK();
   return base::NotSupported("can't write ", location.uri,
-                            ": local file systems are written, this one isn't yet");
+                            ": local files and s3:// are written, this one isn't");
+}
+
+/// The bucket that a location lies in; null elsewhere.
+S3FileSystem* BucketOf(const Location& location) {
+  return dynamic_cast<S3FileSystem*>(location.file_system.get());
+}
+
+class InDoubtDetail final : public arrow::StatusDetail {
+ public:
+  static constexpr const char* kTypeId = "kinjo::InDoubtDetail";
+  const char* type_id() const override { return kTypeId; }
+  std::string ToString() const override { return "the outcome isn't known"; }
+};
+
+arrow::Result<bool> PutObjectIfAbsent(S3FileSystem* bucket, const Location& location,
+                                      std::string_view bytes) {
+  ARROW_ASSIGN_OR_RAISE(const PutResult result,
+                        bucket->client()->PutIfAbsent(bucket->KeyOf(location.path), bytes));
+  if (result != PutResult::kInDoubt) return result == PutResult::kPut;
+  return arrow::Status(
+      arrow::StatusCode::IOError,
+      base::Concat("can't tell whether ", location.uri,
+                   " was written: the store didn't answer; look whether it is there before "
+                   "writing again"),
+      std::make_shared<InDoubtDetail>());
 }
 
 /// Writes everything; false leaves the reason in errno.
@@ -203,7 +231,13 @@ int64_t SecondsOf(arrow::fs::TimePoint time) {
 
 }  // namespace
 
+bool IsInDoubt(const arrow::Status& status) {
+  const auto* detail = status.detail().get();
+  return dynamic_cast<const InDoubtDetail*>(detail) != nullptr;
+}
+
 arrow::Status MakeFolder(const Location& folder) {
+  if (BucketOf(folder) != nullptr) return arrow::Status::OK();
   ARROW_RETURN_NOT_OK(CheckLocal(folder));
   std::vector<std::string> missing;
   for (fs::path path = folder.path; !path.empty() && access(path.c_str(), F_OK) != 0;
@@ -220,6 +254,7 @@ arrow::Status MakeFolder(const Location& folder) {
 }
 
 arrow::Result<std::shared_ptr<arrow::io::OutputStream>> CreateFile(const Location& location) {
+  if (auto* bucket = BucketOf(location)) return bucket->OpenOutputStream(location.path);
   ARROW_RETURN_NOT_OK(CheckLocal(location));
   const int fd = open(location.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (fd < 0) return CantWrite(location.uri, errno);
@@ -227,6 +262,7 @@ arrow::Result<std::shared_ptr<arrow::io::OutputStream>> CreateFile(const Locatio
 }
 
 arrow::Result<bool> PutIfAbsent(const Location& location, std::string_view bytes) {
+  if (auto* bucket = BucketOf(location)) return PutObjectIfAbsent(bucket, location, bytes);
   ARROW_RETURN_NOT_OK(CheckLocal(location));
   HiddenFile file;
   ARROW_RETURN_NOT_OK(file.Make(location, bytes));
@@ -239,6 +275,9 @@ arrow::Result<bool> PutIfAbsent(const Location& location, std::string_view bytes
 }
 
 arrow::Status ReplaceFile(const Location& location, std::string_view bytes) {
+  if (auto* bucket = BucketOf(location)) {
+    return bucket->client()->Put(bucket->KeyOf(location.path), bytes);
+  }
   ARROW_RETURN_NOT_OK(CheckLocal(location));
   HiddenFile file;
   ARROW_RETURN_NOT_OK(file.Make(location, bytes));
@@ -248,12 +287,14 @@ arrow::Status ReplaceFile(const Location& location, std::string_view bytes) {
 }
 
 arrow::Status RemoveFile(const Location& location) {
+  if (auto* bucket = BucketOf(location)) return bucket->DeleteFile(location.path);
   ARROW_RETURN_NOT_OK(CheckLocal(location));
   if (unlink(location.path.c_str()) == 0 || errno == ENOENT) return arrow::Status::OK();
   return base::Io("can't remove ", location.uri, ": ", ReasonOf(errno));
 }
 
 arrow::Status RemoveEmptyFolder(const Location& folder) {
+  if (BucketOf(folder) != nullptr) return arrow::Status::OK();
   ARROW_RETURN_NOT_OK(CheckLocal(folder));
   if (rmdir(folder.path.c_str()) == 0 || errno == ENOENT || errno == ENOTEMPTY || errno == EEXIST) {
     return arrow::Status::OK();
@@ -262,14 +303,9 @@ arrow::Status RemoveEmptyFolder(const Location& folder) {
 }
 
 arrow::Result<std::vector<FoundFile>> ListFiles(const Location& folder) {
-  arrow::fs::FileSelector selector;
-  selector.base_dir = folder.path;
-  selector.recursive = true;
-  selector.allow_not_found = true;
-  const auto listed = folder.file_system->GetFileInfo(selector);
-  if (!listed.ok()) return base::Io("can't list ", folder.uri, ": ", listed.status().message());
+  ARROW_ASSIGN_OR_RAISE(const arrow::fs::FileInfoVector listed, ListFolder(folder, /*depth=*/-1));
   std::vector<FoundFile> files;
-  for (const arrow::fs::FileInfo& info : *listed) {
+  for (const arrow::fs::FileInfo& info : listed) {
     if (info.type() != arrow::fs::FileType::File) continue;
     files.push_back({.name = info.path().substr(folder.path.size() + 1),
                      .size_bytes = static_cast<uint64_t>(std::max<int64_t>(info.size(), 0)),

@@ -16,8 +16,8 @@
 
 namespace kinjo::io {
 
-// Local file systems only: another one is `not_supported`. Errors of the system are `io`, name the
-// address and give its reason.
+// Local file systems and s3:// only: another one is `not_supported`. Errors of the system are `io`,
+// name the address and give its reason. An object store has no folders: they need no making.
 
 /// Makes a folder and those above it. One that is there already is fine.
 arrow::Status MakeFolder(const Location& folder);
@@ -28,8 +28,13 @@ arrow::Status MakeFolder(const Location& folder);
 arrow::Result<std::shared_ptr<arrow::io::OutputStream>> CreateFile(const Location& location);
 
 /// Puts a file in place unless there is one: true when these bytes are there now, false when the
-/// name was taken. Readers see the whole file or none. Of writers at the same time one wins.
+/// name was taken. Readers see the whole file or none. Of writers at the same time one wins. An
+/// error means that it isn't there, unless IsInDoubt() says otherwise. Isn't cancelled half-way.
 arrow::Result<bool> PutIfAbsent(const Location& location, std::string_view bytes);
+
+/// True of the error of a PutIfAbsent that may have put the file, or may yet: the store took the
+/// request, didn't tell what came of it, and couldn't be asked. What the file names must stay.
+bool IsInDoubt(const arrow::Status& status);
 
 /// Puts a file in place of the one that is there, or where none is. Readers see either whole.
 arrow::Status ReplaceFile(const Location& location, std::string_view bytes);

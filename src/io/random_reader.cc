@@ -1,127 +1,32 @@
-// Readers over a local file (pread), over any of Arrow's file systems, and over memory. What they
-// share is here too: checking ranges against the size, coalescing, and cutting a request's bytes
-// back into the ranges asked for.
+// Readers over a local file (pread), over any of Arrow's file systems, and over memory.
 #include "io/random_reader.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <chrono>
 
 #include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <limits>
 #include <system_error>
 #include <utility>
 
 #include "arrow/filesystem/localfs.h"
 #include "arrow/io/interfaces.h"
-#include "arrow/memory_pool.h"
 #include "arrow/util/future.h"
-#include "io/coalesce.h"
+#include "io/coalescing_reader.h"
 #include "io/descriptor_cache.h"
+#include "io/file_info.h"
+#include "io/s3_file_system.h"
 
 namespace kinjo::io {
 namespace {
 
-using Buffers = std::vector<std::shared_ptr<arrow::Buffer>>;
-
 constexpr uint64_t kLocalGapBytes = 8 * 1024;
 constexpr uint64_t kRemoteGapBytes = 1024 * 1024;
-constexpr uint64_t kAlignment = 64;
 
 std::string ErrnoText(int error) { return std::generic_category().message(error); }
-
-/// A reader whose ReadRanges checks, coalesces and counts; a subclass only fetches requests.
-class CoalescingReader : public RandomReader {
- public:
-  CoalescingReader(std::string path, uint64_t size, uint64_t gap_bytes,
-                   std::shared_ptr<IoCounters> counters)
-      : path_(std::move(path)),
-        size_(size),
-        gap_bytes_(gap_bytes),
-        counters_(std::move(counters)) {}
-
-  const std::string& path() const override { return path_; }
-  uint64_t size() const override { return size_; }
-  uint64_t coalesce_gap_bytes() const override { return gap_bytes_; }
-
-  arrow::Result<Buffers> ReadRanges(std::span<const ByteRange> ranges) override {
-    for (const ByteRange& range : ranges) ARROW_RETURN_NOT_OK(CheckRange(range));
-    const std::vector<CoalescedRequest> requests = Coalesce(ranges, gap_bytes_);
-    const auto begin = std::chrono::steady_clock::now();
-    ARROW_ASSIGN_OR_RAISE(Buffers fetched, Fetch(requests));
-    CountTime(std::chrono::steady_clock::now() - begin);
-    Buffers result(ranges.size());
-    for (size_t i = 0; i < requests.size(); ++i) {
-      Count(requests[i].range.length);
-      for (const size_t member : requests[i].members) {
-        const ByteRange& range = ranges[member];
-        const bool whole = range.length == requests[i].range.length;
-        result[member] =
-            whole ? fetched[i]
-                  : arrow::SliceBuffer(
-                        fetched[i], static_cast<int64_t>(range.offset - requests[i].range.offset),
-                        static_cast<int64_t>(range.length));
-      }
-    }
-    for (std::shared_ptr<arrow::Buffer>& buffer : result) {
-      if (buffer == nullptr) buffer = std::make_shared<arrow::Buffer>(nullptr, 0);
-    }
-    return result;
-  }
-
- protected:
-  /// One buffer a request, of exactly its length.
-  virtual arrow::Result<Buffers> Fetch(const std::vector<CoalescedRequest>& requests) = 0;
-
-  arrow::Status ShortRead(const ByteRange& range) const {
-    return base::Corrupt(path_, range.offset, "the file ended while reading ", range.length,
-                         " bytes; it had ", size_, " bytes when it was opened");
-  }
-
- private:
-  arrow::Status CheckRange(const ByteRange& range) const {
-    if (range.offset <= size_ && range.length <= size_ - range.offset) return arrow::Status::OK();
-    return base::Corrupt(path_, range.offset, "reading ", range.length, " bytes at offset ",
-                         range.offset, " goes past the end of the file, which has ", size_,
-                         " bytes");
-  }
-
-  void Count(uint64_t bytes) {
-    if (counters_ == nullptr) return;
-    counters_->requests.fetch_add(1, std::memory_order_relaxed);
-    counters_->bytes_read.fetch_add(bytes, std::memory_order_relaxed);
-  }
-
-  void CountTime(std::chrono::nanoseconds spent) {
-    if (counters_ == nullptr) return;
-    counters_->read_ns.fetch_add(static_cast<uint64_t>(spent.count()), std::memory_order_relaxed);
-  }
-
-  const std::string path_;
-  const uint64_t size_;
-  const uint64_t gap_bytes_;
-  const std::shared_ptr<IoCounters> counters_;
-};
-
-/// A request's buffer. When several ranges will be cut from it, bytes keep the alignment they have
-/// in the file, so that a page that the writer aligned is aligned in memory.
-arrow::Result<std::shared_ptr<arrow::Buffer>> AllocateFor(const CoalescedRequest& request) {
-  const uint64_t shift = request.members.size() > 1 ? request.range.offset % kAlignment : 0;
-  const uint64_t total = request.range.length + shift;
-  if (total > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
-    return base::MakeError(base::ErrorCode::kCapacity,
-                           base::Concat("can't allocate ", total, " bytes"));
-  }
-  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> whole,
-                        arrow::AllocateBuffer(static_cast<int64_t>(total)));
-  if (shift == 0) return whole;
-  return arrow::SliceMutableBuffer(whole, static_cast<int64_t>(shift),
-                                   static_cast<int64_t>(request.range.length));
-}
 
 /// Opens a regular file for reading and tells its size.
 arrow::Result<std::shared_ptr<Descriptor>> OpenDescriptor(const Location& location,
@@ -326,12 +231,15 @@ arrow::Result<Location> ResolveUri(const std::string& uri) {
     location.file_system = std::make_shared<arrow::fs::LocalFileSystem>();
     return location;
   }
-  // Arrow's own clients of object stores wait for minutes on a wrong address or missing
-  // credentials.
   const std::string scheme = uri.substr(0, uri.find(':'));
+  if (scheme == "s3") {
+    ARROW_ASSIGN_OR_RAISE(location.file_system, S3FileSystem::ForUri(location.uri));
+    location.path = location.uri.substr(scheme.size() + 3);
+    return location;
+  }
   if (scheme != "file") {
-    return base::NotSupported("can't open ", uri, ": local paths and file:// addresses are read, ",
-                              scheme, ":// isn't yet; copy it to a local disk");
+    return base::NotSupported("can't open ", uri, ": local paths, file:// and s3:// addresses are ",
+                              "read, ", scheme, ":// isn't; copy it to one of those");
   }
   arrow::Result<std::shared_ptr<arrow::fs::FileSystem>> file_system =
       arrow::fs::FileSystemFromUri(uri, &location.path);
@@ -356,15 +264,14 @@ arrow::Result<std::shared_ptr<RandomReader>> OpenFile(const Location& location, 
   if (location.file_system->type_name() == "local") {
     return OpenLocal(location, known_size, std::move(counters));
   }
+  if (auto* s3 = dynamic_cast<S3FileSystem*>(location.file_system.get())) {
+    return s3->OpenReader(location.path, known_size, std::move(counters));
+  }
   arrow::fs::FileInfo info(location.path, arrow::fs::FileType::File);
   if (known_size != 0) {
     info.set_size(static_cast<int64_t>(known_size));
   } else {
-    arrow::Result<arrow::fs::FileInfo> asked = location.file_system->GetFileInfo(location.path);
-    if (!asked.ok()) {
-      return base::Io("can't open ", location.uri, ": ", asked.status().message());
-    }
-    info = std::move(*asked);
+    ARROW_ASSIGN_OR_RAISE(info, LookAt(location));
     if (info.type() == arrow::fs::FileType::NotFound) {
       return base::MakeError(base::ErrorCode::kNotFound,
                              base::Concat("can't open ", location.uri, ": no such file"),

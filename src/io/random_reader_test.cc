@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "arrow/filesystem/mockfs.h"
+#include "base/assert_result.h"
 #include "gtest/gtest.h"
 #include "io/coalesce.h"
 
@@ -199,10 +200,24 @@ TEST(ResolveUriTest, PlainPathsAndFileAddresses) {
 
 TEST(ResolveUriTest, RefusesWhatItCantUnderstand) {
   EXPECT_EQ(base::CodeOf(ResolveUri("").status()), base::ErrorCode::kInvalid);
-  for (const char* uri : {"gopher://x/y", "s3://bucket/q.parquet", "gs://bucket/x"}) {
+  for (const char* uri : {"gopher://x/y", "gs://bucket/x"}) {
     EXPECT_EQ(base::CodeOf(ResolveUri(uri).status()), base::ErrorCode::kNotSupported) << uri;
   }
+  for (const char* uri : {"s3://", "s3:///", "s3:///key"}) {
+    EXPECT_EQ(base::CodeOf(ResolveUri(uri).status()), base::ErrorCode::kInvalid) << uri;
+  }
   EXPECT_EQ(base::CodeOf(ResolveUri(std::string("a\0b", 3)).status()), base::ErrorCode::kInvalid);
+}
+
+TEST(ResolveUriTest, Buckets) {
+  KINJO_ASSERT_RESULT(object, ResolveUri("s3://bucket/a b/c.parquet"));
+  EXPECT_EQ(object.file_system->type_name(), "s3");
+  EXPECT_EQ(object.path, "bucket/a b/c.parquet");
+  EXPECT_EQ(object.uri, "s3://bucket/a b/c.parquet");
+  KINJO_ASSERT_RESULT(folder, ResolveUri("s3://bucket/items.lance/"));
+  EXPECT_EQ(Child(folder, "_versions").uri, "s3://bucket/items.lance/_versions");
+  // Connections and keys are shared.
+  EXPECT_EQ(object.file_system, folder.file_system);
 }
 
 TEST(CoalesceTest, EveryRangeLiesInsideItsRequest) {

@@ -5,7 +5,9 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <string>
+#include <system_error>
 
 namespace kinjo::io {
 
@@ -18,20 +20,23 @@ arrow::Status SystemError(const char* what, const std::string& folder) {
 }  // namespace
 
 arrow::Result<std::unique_ptr<ScratchFile>> ScratchFile::Make(const Location& folder) {
+  std::string place = folder.path;
   if (folder.file_system->type_name() != "local") {
-    return base::NotSupported("scratch files lie on local disks, not at ", folder.uri);
+    std::error_code error;
+    place = std::filesystem::temp_directory_path(error).string();
+    if (error) return base::Io("there is no folder for temporary files: ", error.message());
   }
   // Without a name from the start, so that nothing is left whatever happens; not every file system
   // can.
-  const int nameless = open(folder.path.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  const int nameless = open(place.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (nameless >= 0) {
-    return std::unique_ptr<ScratchFile>(new ScratchFile(nameless, folder.uri));
+    return std::unique_ptr<ScratchFile>(new ScratchFile(nameless, place));
   }
-  std::string name = folder.path + "/.scratch-XXXXXX";
+  std::string name = place + "/.scratch-XXXXXX";
   const int descriptor = mkostemp(name.data(), O_CLOEXEC);
-  if (descriptor < 0) return SystemError("made", folder.uri);
-  std::unique_ptr<ScratchFile> file(new ScratchFile(descriptor, folder.uri));
-  if (unlink(name.c_str()) != 0) return SystemError("hidden", folder.uri);
+  if (descriptor < 0) return SystemError("made", place);
+  std::unique_ptr<ScratchFile> file(new ScratchFile(descriptor, place));
+  if (unlink(name.c_str()) != 0) return SystemError("hidden", place);
   return file;
 }
 

@@ -13,7 +13,8 @@ namespace kinjo::io {
 /// Written at its end, read anywhere. One thread.
 class ScratchFile {
  public:
-  /// On the disk of `folder`, which is there. Local file systems only.
+  /// On the disk of `folder`, which is there; of one in an object store, in the system's folder for
+  /// temporary files (TMPDIR).
   static arrow::Result<std::unique_ptr<ScratchFile>> Make(const Location& folder);
   ~ScratchFile();
   ScratchFile(const ScratchFile&) = delete;

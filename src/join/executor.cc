@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/cancel_scope.h"
 #include "base/process_memory.h"
 #include "join/cluster_batches.h"
 #include "join/reverse_search.h"
@@ -297,6 +298,7 @@ arrow::Status Executor::RunBlocks(JoinPlan plan, const EligibleRows* eligible,
 
 arrow::Status Executor::Run(const base::CancelToken& cancel,
                             const stream::ResultStream::Emit& emit) {
+  const base::CancelScope scope(cancel);
   const PhaseTimer timer(&counters_.total_ns);
   started_ = told_ = std::chrono::steady_clock::now();
   TellProgress(true);

@@ -6,8 +6,8 @@
 #include <ctime>
 #include <filesystem>
 
-#include "arrow/filesystem/filesystem.h"
 #include "base/checksum.h"
+#include "io/file_info.h"
 
 namespace kinjo::tabular {
 
@@ -50,17 +50,13 @@ arrow::Result<std::vector<Trait>> IdentifyFiles(const std::string& uri, const Fi
   arrow::fs::TimePoint newest{};
   std::string all;
   for (const ListedFile& file : list.files) {
-    auto info = file.location.file_system->GetFileInfo(file.location.path);
-    if (!info.ok()) {
-      return base::Io("can't look at ", file.location.uri, ": ", base::MessageOf(info.status()));
-    }
-    if (info->type() == arrow::fs::FileType::NotFound) {
+    ARROW_ASSIGN_OR_RAISE(const arrow::fs::FileInfo info, io::LookAt(file.location));
+    if (info.type() == arrow::fs::FileType::NotFound) {
       return base::NotFound("no such file: ", file.location.uri);
     }
-    bytes += info->size();
-    newest = std::max(newest, info->mtime());
-    all +=
-        base::Concat(file.relative_path, '\n', info->size(), '\n', TimeText(info->mtime()), '\n');
+    bytes += info.size();
+    newest = std::max(newest, info.mtime());
+    all += base::Concat(file.relative_path, '\n', info.size(), '\n', TimeText(info.mtime()), '\n');
   }
   std::vector<Trait> traits = {PlaceOf(uri)};
   if (!list.is_single_file) traits.push_back({"files", std::to_string(list.files.size())});

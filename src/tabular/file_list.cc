@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include "arrow/filesystem/filesystem.h"
 #include "arrow/util/string.h"
+#include "io/file_info.h"
 #include "tabular/glob.h"
 
 namespace kinjo::tabular {
@@ -33,25 +33,12 @@ bool AnySegmentHidden(std::string_view path) {
   return false;
 }
 
-arrow::Result<FileInfo> Look(const io::Location& location) {
-  arrow::Result<FileInfo> info = location.file_system->GetFileInfo(location.path);
-  if (info.ok()) return info;
-  return base::Io("can't look at ", location.uri, ": ", base::MessageOf(info.status()));
-}
-
 // All entries below `base` down to `depth` levels (-1: all), as paths below it.
 arrow::Result<std::vector<std::pair<std::string, FileType>>> Walk(const io::Location& base,
                                                                   int depth) {
-  arrow::fs::FileSelector selector;
-  selector.base_dir = base.path;
-  selector.recursive = depth != 1;
-  if (depth > 0) selector.max_recursion = depth - 1;
-  arrow::Result<arrow::fs::FileInfoVector> infos = base.file_system->GetFileInfo(selector);
-  if (!infos.ok()) {
-    return base::Io("can't list ", base.uri, ": ", base::MessageOf(infos.status()));
-  }
+  ARROW_ASSIGN_OR_RAISE(const arrow::fs::FileInfoVector infos, io::ListFolder(base, depth));
   std::vector<std::pair<std::string, FileType>> entries;
-  for (const FileInfo& info : *infos) {
+  for (const FileInfo& info : infos) {
     std::string_view path = info.path();
     path.remove_prefix(std::min(path.size(), base.path.size()));
     while (path.starts_with('/')) path.remove_prefix(1);
@@ -103,7 +90,7 @@ arrow::Result<GlobLocation> SplitGlob(const std::string& uri) {
   if (is_plain || wildcard == std::string::npos) {
     ARROW_ASSIGN_OR_RAISE(io::Location whole, io::ResolveUri(uri));
     if (wildcard == std::string::npos) return GlobLocation{std::move(whole), ""};
-    ARROW_ASSIGN_OR_RAISE(const FileInfo info, Look(whole));
+    ARROW_ASSIGN_OR_RAISE(const FileInfo info, io::LookAt(whole));
     if (info.type() != FileType::NotFound) return GlobLocation{std::move(whole), ""};
   }
   const size_t slash = path.rfind('/', wildcard);
@@ -119,7 +106,7 @@ arrow::Result<GlobLocation> SplitGlob(const std::string& uri) {
 
 arrow::Result<FileList> ListFiles(const GlobLocation& glob) {
   const io::Location& base = glob.base;
-  ARROW_ASSIGN_OR_RAISE(const FileInfo info, Look(base));
+  ARROW_ASSIGN_OR_RAISE(const FileInfo info, io::LookAt(base));
   if (info.type() == FileType::NotFound) {
     return base::NotFound("no such file or folder: ", base.uri);
   }

@@ -10,11 +10,10 @@
 #include <random>
 #include <utility>
 
-#include "arrow/filesystem/filesystem.h"
 #include "arrow/io/buffered.h"
 #include "arrow/io/file.h"
 #include "arrow/util/io_util.h"
-#include "io/random_reader.h"
+#include "io/file_info.h"
 
 namespace kinjo::tabular {
 
@@ -140,14 +139,11 @@ class ObjectFile final : public OutputFile {
  public:
   static arrow::Result<std::unique_ptr<OutputFile>> Open(const io::Location& location,
                                                          bool overwrite) {
-    arrow::Result<arrow::fs::FileInfo> info = location.file_system->GetFileInfo(location.path);
-    if (!info.ok()) {
-      return base::Io("can't look at ", location.uri, ": ", base::MessageOf(info.status()));
-    }
-    if (info->type() == arrow::fs::FileType::Directory) {
+    ARROW_ASSIGN_OR_RAISE(const arrow::fs::FileInfo info, io::LookAt(location));
+    if (info.type() == arrow::fs::FileType::Directory) {
       return base::Invalid("can't write ", location.uri, ": it is a folder; name a file");
     }
-    if (!overwrite && info->type() != arrow::fs::FileType::NotFound) {
+    if (!overwrite && info.type() != arrow::fs::FileType::NotFound) {
       return base::Invalid("can't write ", location.uri, ": it exists and overwrite is off");
     }
     std::unique_ptr<ObjectFile> file(new ObjectFile(location.uri));

@@ -17,6 +17,7 @@ namespace kinjo::tabular {
 namespace {
 
 constexpr int64_t kColumnBufferBytes = 1 << 20;
+constexpr int64_t kFarColumnBufferBytes = 8 << 20;  // a request to a store takes its time
 constexpr int64_t kTakeBatchRows = 4096;
 constexpr int64_t kBatchBytes = int64_t{8} << 20;  // as far as the metadata tells
 
@@ -84,7 +85,8 @@ class ParquetFile final : public TableFile {
   arrow::Result<std::shared_ptr<parquet::arrow::FileReader>> OpenReader(int64_t batch_rows) const {
     parquet::ReaderProperties properties;
     properties.enable_buffered_stream();
-    properties.set_buffer_size(kColumnBufferBytes);
+    const bool is_near = location_.file_system->type_name() == "local";
+    properties.set_buffer_size(is_near ? kColumnBufferBytes : kFarColumnBufferBytes);
     parquet::ArrowReaderProperties arrow_properties(/*use_threads=*/false);
     arrow_properties.set_batch_size(batch_rows);
     arrow_properties.set_pre_buffer(false);

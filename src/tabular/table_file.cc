@@ -123,6 +123,9 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> Concatenate(
 arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> OpenInput(const io::Location& file) {
   auto opened = file.file_system->OpenInputFile(file.path);
   if (opened.ok()) return opened;
+  if (dynamic_cast<const base::ErrorDetail*>(opened.status().detail().get()) != nullptr) {
+    return opened.status();
+  }
   const bool missing = arrow::internal::ErrnoFromStatus(opened.status()) == ENOENT;
   return base::MakeError(
       missing ? base::ErrorCode::kNotFound : base::ErrorCode::kIo,

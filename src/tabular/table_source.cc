@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "arrow/filesystem/filesystem.h"
+#include "io/file_info.h"
 #include "tabular/arrow_file.h"
 #include "tabular/csv_file.h"
 #include "tabular/file_list.h"
@@ -78,11 +78,8 @@ arrow::Result<bool> IsLanceDataset(const GlobLocation& glob, const SourceOptions
   if (!glob.pattern.empty()) return false;
   if (FormatOfName(glob.base.path) == "lance") return true;
   const io::Location versions = io::Child(glob.base, "_versions");
-  auto info = versions.file_system->GetFileInfo(versions.path);
-  if (!info.ok()) {
-    return base::Io("can't look at ", versions.uri, ": ", base::MessageOf(info.status()));
-  }
-  return info->type() == arrow::fs::FileType::Directory;
+  ARROW_ASSIGN_OR_RAISE(const arrow::fs::FileInfo info, io::LookAt(versions));
+  return info.type() == arrow::fs::FileType::Directory;
 }
 
 arrow::Status CheckOptions(const SourceOptions& options) {

@@ -40,6 +40,7 @@ WRONG = {
     "--memory-limit": ["10KB"],
     "--threads": ["0"],
     "--progress": ["loud"],
+    "--storage-option": ["colour=red"],
 }
 # What they name is told by itself: a file.
 PLACES = {"--left", "--right", "--query"}

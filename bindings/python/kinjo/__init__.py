@@ -26,7 +26,7 @@ from kinjo._errors import (
     NotSupported,
 )
 from kinjo._join import join, tune
-from kinjo._library import runtime, version as _version
+from kinjo._library import runtime, set_storage_options, version as _version
 from kinjo._progress import Progress
 from kinjo._result import JoinResult
 from kinjo._tuning import RecallCurve
@@ -54,6 +54,7 @@ __all__ = [
     "join",
     "open",
     "runtime",
+    "set_storage_options",
     "tune",
     "write_dataset",
 ]

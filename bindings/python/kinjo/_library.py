@@ -43,5 +43,12 @@ def runtime() -> dict[str, Any]:
     return told
 
 
+def set_storage_options(options: dict[str, str], prefix: str = "") -> None:
+    """What object stores need to know of the addresses that begin with `prefix`, such as
+    {"aws_region": "eu-west-1"}, under the names that Lance has for it; in place of what was told
+    for the same prefix before. What no option tells comes from the environment."""
+    native.set_storage_options(prefix, {name: str(value) for name, value in options.items()})
+
+
 # Kinjo's Arrow is this package's alone: it decodes files with as many threads as joins have.
 native.set_arrow_threads(max(2, runtime()["threads"]))

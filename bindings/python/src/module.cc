@@ -1,6 +1,7 @@
 // kinjo._native: what Python's side of the package is made of. Its classes are not for users, who
 // see those of the modules beside it.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -86,6 +87,20 @@ void SetArrowThreads(int64_t threads) {
   Quick([&](kinjo_error** error) { return kinjo_runtime_set_arrow_threads(threads, error); });
 }
 
+void SetStorageOptions(const std::string& prefix,
+                       const std::map<std::string, std::string>& options) {
+  std::vector<const char*> names;
+  std::vector<const char*> values;
+  for (const auto& [name, value] : options) {
+    names.push_back(name.c_str());
+    values.push_back(value.c_str());
+  }
+  Quick([&](kinjo_error** error) {
+    return kinjo_storage_set_options(prefix.c_str(), names.data(), values.data(), names.size(),
+                                     error);
+  });
+}
+
 }  // namespace
 
 }  // namespace kinjo::python
@@ -98,6 +113,7 @@ NB_MODULE(_native, module) {
   module.def("version", [] { return std::string(kinjo_version()); });
   module.def("describe_runtime", kinjo::python::DescribeRuntime, "JSON.");
   module.def("set_arrow_threads", kinjo::python::SetArrowThreads, "threads"_a);
+  module.def("set_storage_options", kinjo::python::SetStorageOptions, "prefix"_a, "options"_a);
   kinjo::python::BindTables(module);
   kinjo::python::BindDatasets(module);
   kinjo::python::BindJoins(module);

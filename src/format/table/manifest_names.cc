@@ -4,6 +4,8 @@
 #include <charconv>
 #include <limits>
 
+#include "io/file_info.h"
+
 namespace kinjo::format {
 namespace {
 
@@ -14,15 +16,9 @@ arrow::Status NotADataset(const io::Location& root, const char* why) {
   return base::Invalid(root.uri, " is not a Lance dataset: ", why);
 }
 
-arrow::Result<arrow::fs::FileInfo> Stat(const io::Location& location) {
-  arrow::Result<arrow::fs::FileInfo> info = location.file_system->GetFileInfo(location.path);
-  if (!info.ok()) return base::Io("can't look at ", location.uri, ": ", info.status().message());
-  return info;
-}
-
 /// Why `_versions` couldn't be listed, from what is at the root.
 arrow::Status ExplainMissingVersions(const io::Location& root) {
-  ARROW_ASSIGN_OR_RAISE(const arrow::fs::FileInfo info, Stat(root));
+  ARROW_ASSIGN_OR_RAISE(const arrow::fs::FileInfo info, io::LookAt(root));
   switch (info.type()) {
     case arrow::fs::FileType::NotFound:
       return base::NotFound("no dataset at ", root.uri, ": no such file or folder");
@@ -56,19 +52,17 @@ std::optional<ManifestName> ParseManifestName(std::string_view file_name) {
 
 arrow::Result<std::vector<ManifestName>> ListManifests(const io::Location& root) {
   const io::Location folder = io::Child(root, "_versions");
-  ARROW_ASSIGN_OR_RAISE(const arrow::fs::FileInfo info, Stat(folder));
-  if (info.type() != arrow::fs::FileType::Directory) return ExplainMissingVersions(root);
-  arrow::fs::FileSelector selector;
-  selector.base_dir = folder.path;
-  arrow::Result<std::vector<arrow::fs::FileInfo>> listed =
-      folder.file_system->GetFileInfo(selector);
-  if (!listed.ok()) return base::Io("can't list ", folder.uri, ": ", listed.status().message());
+  ARROW_ASSIGN_OR_RAISE(const arrow::fs::FileInfoVector listed, io::ListFolder(folder));
   std::vector<ManifestName> names;
-  for (const arrow::fs::FileInfo& file : *listed) {
+  for (const arrow::fs::FileInfo& file : listed) {
     const std::optional<ManifestName> name = ParseManifestName(file.base_name());
     if (name.has_value()) names.push_back(*name);
   }
-  if (names.empty()) return NotADataset(root, "its folder _versions holds no manifest");
+  if (names.empty()) {
+    ARROW_ASSIGN_OR_RAISE(const arrow::fs::FileInfo info, io::LookAt(folder));
+    if (info.type() != arrow::fs::FileType::Directory) return ExplainMissingVersions(root);
+    return NotADataset(root, "its folder _versions holds no manifest");
+  }
   const auto by_version = [](const ManifestName& a, const ManifestName& b) {
     return a.version != b.version ? a.version < b.version : a.naming > b.naming;
   };

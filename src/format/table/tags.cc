@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "arrow/filesystem/filesystem.h"
 #include "io/file_changes.h"
+#include "io/file_info.h"
 
 namespace kinjo::format {
 
@@ -61,13 +61,9 @@ std::string Now() {
 /// The names alone, sorted. A dataset without tags has no folder.
 arrow::Result<std::vector<std::string>> ListNames(const io::Location& root) {
   const io::Location folder = Folder(root);
-  arrow::fs::FileSelector selector;
-  selector.base_dir = folder.path;
-  selector.allow_not_found = true;
-  const auto listed = folder.file_system->GetFileInfo(selector);
-  if (!listed.ok()) return base::Io("can't list ", folder.uri, ": ", listed.status().message());
+  ARROW_ASSIGN_OR_RAISE(const arrow::fs::FileInfoVector listed, io::ListFolder(folder));
   std::vector<std::string> names;
-  for (const arrow::fs::FileInfo& file : *listed) {
+  for (const arrow::fs::FileInfo& file : listed) {
     const std::string name = file.base_name();
     if (!name.ends_with(kSuffix)) continue;
     names.push_back(name.substr(0, name.size() - kSuffix.size()));
