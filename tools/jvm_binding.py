@@ -7,4 +7,4 @@ from tools.terminal import run, step
 def test():
     building.build("release", "kinjo_jni")
     step("Java binding: build and test")
-    run(["mvn", "-B", "-q", "-f", machine.ROOT / "bindings" / "jvm" / "pom.xml", "test"])
+    run(["mvn", "-B", "-ntp", "-f", machine.ROOT / "bindings" / "jvm" / "pom.xml", "test"])

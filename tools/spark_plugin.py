@@ -24,7 +24,7 @@ TESTS = "tests/spark"
 
 def maven(line, goal):
     step(f"Java binding and plugin for Spark {line}: {goal}")
-    run(["mvn", "-B", "-q", "-f", machine.ROOT / "spark" / "pom.xml", f"-Pspark-{line}", goal])
+    run(["mvn", "-B", "-ntp", "-f", machine.ROOT / "spark" / "pom.xml", f"-Pspark-{line}", goal])
 
 
 def native_jar():
