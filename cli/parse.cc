@@ -58,7 +58,8 @@ void ReadTexts(const Texts& texts, Invocation* invocation) {
     for (const std::string& text : given->second) {
       const std::string wrong = row.read(&invocation->flags, text);
       if (wrong.empty()) continue;
-      invocation->error = LongestName(row) + " " + wrong + ", but is '" + text + "'";
+      invocation->error = LongestName(row);
+      invocation->error.append(" ").append(wrong).append(", but is '").append(text).append("'");
       return;
     }
   }

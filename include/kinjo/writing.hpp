@@ -219,6 +219,7 @@ class Index {
                                          const std::vector<std::string>& segments,
                                          const std::string& name = "", bool replace = false) {
     std::vector<const char*> pointers;
+    pointers.reserve(segments.size() + 1);
     for (const std::string& segment : segments) pointers.push_back(segment.c_str());
     pointers.push_back(nullptr);  // so that data() of none isn't NULL
     return detail::Filled<uint64_t>([&](uint64_t* version, kinjo_error** error) {

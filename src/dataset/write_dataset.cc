@@ -101,7 +101,7 @@ class DatasetWrite final : public DatasetWriting {
 
   arrow::Result<WriteReport> Run(arrow::RecordBatchReader* rows) {
     const auto read = [&]() -> arrow::Result<std::shared_ptr<arrow::RecordBatch>> {
-      ARROW_ASSIGN_OR_RAISE(const auto batch, rows->Next());
+      ARROW_ASSIGN_OR_RAISE(auto batch, rows->Next());
       if (batch == nullptr) return batch;
       return alignment_.Apply(*batch);
     };

@@ -155,10 +155,10 @@ AwsKeys KeysOfProfile(std::string_view file, std::string_view profile) {
     const size_t equals = line.find('=');
     if (!is_here || equals == std::string::npos || line.starts_with('#')) continue;
     const std::string name = Trimmed(std::string_view(line).substr(0, equals));
-    std::string value = Trimmed(std::string_view(line).substr(equals + 1));
-    if (name == "aws_access_key_id") keys.access_key_id = std::move(value);
-    if (name == "aws_secret_access_key") keys.secret_access_key = std::move(value);
-    if (name == "aws_session_token") keys.session_token = std::move(value);
+    const std::string value = Trimmed(std::string_view(line).substr(equals + 1));
+    if (name == "aws_access_key_id") keys.access_key_id = value;
+    if (name == "aws_secret_access_key") keys.secret_access_key = value;
+    if (name == "aws_session_token") keys.session_token = value;
   }
   return keys;
 }

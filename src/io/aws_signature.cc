@@ -51,7 +51,7 @@ std::string QueryText(const NamedTexts& query) {
   std::string text;
   for (const auto& [name, value] : encoded) {
     if (!text.empty()) text += '&';
-    text += name + "=" + value;
+    text.append(name).append("=").append(value);
   }
   return text;
 }

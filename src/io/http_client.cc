@@ -80,8 +80,11 @@ class Transfer {
     bool good = easy_ != nullptr;
     // Without these two libcurl adds what wasn't signed, or waits to be invited.
     good = good && AddHeader("Expect:") && AddHeader("Content-Type:");
-    for (const auto& [name, value] : request_.headers)
-      good = good && AddHeader(name + ": " + value);
+    std::string line;
+    for (const auto& [name, value] : request_.headers) {
+      line.assign(name).append(": ").append(value);
+      good = good && AddHeader(line);
+    }
     if (!good) return arrow::Status::OutOfMemory("no memory for a request to ", request_.url);
     Set(CURLOPT_URL, request_.url.c_str());
     Set(CURLOPT_PATH_AS_IS, 1L);

@@ -100,7 +100,7 @@ void AddToListing(std::string_view xml, S3Listing* listing) {
 
 }  // namespace
 
-arrow::Result<std::shared_ptr<S3Client>> S3Client::Make(std::string bucket, std::string uri,
+arrow::Result<std::shared_ptr<S3Client>> S3Client::Make(std::string bucket, const std::string& uri,
                                                         S3Settings settings) {
   ARROW_ASSIGN_OR_RAISE(auto http, HttpClient::Make(settings.limits));
   return std::shared_ptr<S3Client>(

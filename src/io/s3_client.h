@@ -52,7 +52,7 @@ enum class PutResult : uint8_t {
 class S3Client {
  public:
   /// `uri` of the bucket or below: what its storage options are looked up by.
-  static arrow::Result<std::shared_ptr<S3Client>> Make(std::string bucket, std::string uri,
+  static arrow::Result<std::shared_ptr<S3Client>> Make(std::string bucket, const std::string& uri,
                                                        S3Settings settings);
 
   /// Nothing when there is no such object.

@@ -126,7 +126,7 @@ arrow::Result<arrow::fs::FileInfoVector> S3FileSystem::GetFileInfo(
     const arrow::fs::FileSelector& selector) {
   const std::string& bucket = client_->bucket();
   std::string prefix = KeyOf(selector.base_dir);
-  if (!prefix.empty()) prefix += "/";
+  if (!prefix.empty()) prefix += '/';
   ARROW_ASSIGN_OR_RAISE(const S3Listing listing,
                         client_->List(prefix, /*by_folder=*/!selector.recursive));
   arrow::fs::FileInfoVector infos;
@@ -141,9 +141,11 @@ arrow::Result<arrow::fs::FileInfoVector> S3FileSystem::GetFileInfo(
     if (folder.ends_with('/')) folder.pop_back();
     folders.insert(std::move(folder));
   }
+  std::string path;
   for (const std::string& folder : folders) {
     if (selector.recursive && DepthOf(folder, prefix.size()) > selector.max_recursion) continue;
-    infos.emplace_back(bucket + "/" + folder, FileType::Directory);
+    path.assign(bucket).append("/").append(folder);
+    infos.emplace_back(path, FileType::Directory);
   }
   const bool is_missing = listing.objects.empty() && folders.empty() && !prefix.empty();
   if (is_missing && !selector.allow_not_found) {

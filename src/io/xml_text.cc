@@ -2,7 +2,6 @@
 
 #include <array>
 #include <charconv>
-#include <cstdio>
 #include <ctime>
 
 #include "base/error.h"
@@ -27,6 +26,21 @@ void AppendUtf8(uint32_t code, std::string* text) {
   add(0x80 | (code & 0x3f));
 }
 
+/// Reads the `digits` digits at `at`; false where something else stands there.
+bool ReadNumber(std::string_view text, size_t at, size_t digits, int* number) {
+  if (text.size() < at + digits) return false;
+  const char* begin = text.substr(at).data();
+  const char* last = begin + digits;
+  const auto [end, error] = std::from_chars(begin, last, *number);
+  return error == std::errc() && end == last && *number >= 0;
+}
+
+/// Reads HH:MM:SS at `at`.
+bool ReadClock(std::string_view text, size_t at, std::tm* parts) {
+  return ReadNumber(text, at, 2, &parts->tm_hour) && ReadNumber(text, at + 3, 2, &parts->tm_min) &&
+         ReadNumber(text, at + 6, 2, &parts->tm_sec);
+}
+
 /// Appends what `entity` (between & and ;) stands for; false when it isn't known.
 bool AppendEntity(std::string_view entity, std::string* text) {
   constexpr std::array<std::pair<std::string_view, char>, 5> kNamed = {
@@ -41,8 +55,9 @@ bool AppendEntity(std::string_view entity, std::string* text) {
   const bool is_hex = entity.starts_with('x') || entity.starts_with('X');
   if (is_hex) entity.remove_prefix(1);
   uint32_t code = 0;
-  const char* last = entity.data() + entity.size();
-  const auto [end, error] = std::from_chars(entity.data(), last, code, is_hex ? 16 : 10);
+  const std::string digits(entity);
+  const char* last = digits.data() + digits.size();
+  const auto [end, error] = std::from_chars(digits.data(), last, code, is_hex ? 16 : 10);
   if (error != std::errc() || end != last || entity.empty() || code > 0x10ffff) return false;
   AppendUtf8(code, text);
   return true;
@@ -118,9 +133,8 @@ std::string XmlEscaped(std::string_view text) {
 
 std::optional<int64_t> SecondsOfIsoTime(std::string_view text) {
   std::tm parts{};
-  const std::string copy(text);
-  if (std::sscanf(copy.c_str(), "%4d-%2d-%2dT%2d:%2d:%2d", &parts.tm_year, &parts.tm_mon,
-                  &parts.tm_mday, &parts.tm_hour, &parts.tm_min, &parts.tm_sec) != 6) {
+  if (!ReadNumber(text, 0, 4, &parts.tm_year) || !ReadNumber(text, 5, 2, &parts.tm_mon) ||
+      !ReadNumber(text, 8, 2, &parts.tm_mday) || !ReadClock(text, 11, &parts)) {
     return std::nullopt;
   }
   parts.tm_year -= 1900;
@@ -131,13 +145,11 @@ std::optional<int64_t> SecondsOfIsoTime(std::string_view text) {
 std::optional<int64_t> SecondsOfHttpTime(std::string_view text) {
   constexpr std::string_view kMonths = "JanFebMarAprMayJunJulAugSepOctNovDec";
   std::tm parts{};
-  std::array<char, 4> month{};
-  const std::string copy(text);
-  if (std::sscanf(copy.c_str(), "%*3s, %2d %3s %4d %2d:%2d:%2d", &parts.tm_mday, month.data(),
-                  &parts.tm_year, &parts.tm_hour, &parts.tm_min, &parts.tm_sec) != 6) {
+  if (!ReadNumber(text, 5, 2, &parts.tm_mday) || !ReadNumber(text, 12, 4, &parts.tm_year) ||
+      !ReadClock(text, 17, &parts)) {
     return std::nullopt;
   }
-  const size_t at = kMonths.find(month.data());
+  const size_t at = kMonths.find(text.substr(8, 3));
   if (at == std::string_view::npos || at % 3 != 0) return std::nullopt;
   parts.tm_mon = static_cast<int>(at / 3);
   parts.tm_year -= 1900;
