@@ -1,4 +1,5 @@
 // Rows of a join or of any stream written to a file or to standard output.
+#include "base/cancel_scope.h"
 #include "capi/join_options.h"
 #include "capi/optional_number.h"
 #include "capi/wall.h"
@@ -36,6 +37,7 @@ arrow::Status WriteAll(kinjo::stream::ResultStream* stream, kinjo::tabular::Tabl
 // The stream is closed before the sink is finished: its last error must keep the file away.
 arrow::Status WriteJoin(kinjo::join::KnnJoin* join, kinjo::tabular::TableSink* sink,
                         RunControl control) {
+  const kinjo::base::CancelScope scope(control.cancel);
   ARROW_ASSIGN_OR_RAISE(const auto stream, join->Run(control.cancel, std::move(control.progress)));
   ARROW_RETURN_NOT_OK(WriteAll(stream.get(), sink));
   ARROW_RETURN_NOT_OK(control.cancel.Check());

@@ -11,6 +11,7 @@
 #include "arrow/builder.h"
 #include "arrow/compute/api_vector.h"
 #include "arrow/table.h"
+#include "base/cancel_scope.h"
 #include "dataset/commit.h"
 #include "dataset/fragment_deletions.h"
 #include "dataset/fragment_writer.h"
@@ -120,6 +121,7 @@ class ColumnAddition {
   }
 
   arrow::Result<AddColumnsReport> Run(arrow::RecordBatchReader* columns) {
+    const base::CancelScope scope(options_.cancel);
     RowFeed feed(columns);
     RowProgress progress(options_.progress, -1);
     for (const proto::DataFragmentMessage& fragment : latest_.messages.manifest.fragments) {

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/cancel_scope.h"
 #include "dataset/commit.h"
 #include "dataset/dataset.h"
 #include "dataset/fragment_deletions.h"
@@ -176,6 +177,7 @@ arrow::Result<CompactReport> CompactDataset(const std::string& uri, const Compac
   std::vector<Fragments> groups = PlanGroups(latest, options);
   if (groups.empty()) return CompactReport{.version = latest.version()};
   Rewriter rewriter(root, latest, options);
+  const base::CancelScope scope(options.cancel);
   ARROW_RETURN_NOT_OK(rewriter.Open(groups));
   for (Fragments& group : groups) ARROW_RETURN_NOT_OK(rewriter.Rewrite(std::move(group)));
   return rewriter.CommitAll();

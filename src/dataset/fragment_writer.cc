@@ -112,7 +112,8 @@ void RemoveDataFiles(const io::Location& root,
                      const std::vector<proto::DataFragmentMessage>& fragments) {
   for (const proto::DataFragmentMessage& fragment : fragments) {
     for (const proto::DataFileMessage& file : fragment.files) {
-      (void)io::RemoveFile(io::Child(io::Child(root, "data"), file.path));
+      // A store that is away is waited for once, not once a file.
+      if (!io::RemoveFile(io::Child(io::Child(root, "data"), file.path)).ok()) return;
     }
   }
 }

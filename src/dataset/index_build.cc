@@ -378,7 +378,9 @@ arrow::Result<uint64_t> CommitBuilt(const std::string& uri, const std::string& n
       uri,
       {.name = name, .segments = {segment}, .existing = existing, .replaced = std::move(replaced)},
       cancel);
-  if (!version.ok()) SegmentFolder::Remove(uri, segment.uuid);
+  if (!version.ok() && !io::IsInDoubt(version.status())) {
+    SegmentFolder::Remove(uri, segment.uuid);
+  }
   return version;
 }
 

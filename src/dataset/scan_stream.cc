@@ -5,6 +5,7 @@
 
 #include "arrow/array.h"
 #include "arrow/buffer.h"
+#include "base/cancel_scope.h"
 #include "base/thread_pool.h"
 #include "dataset/filter.h"
 #include "dataset/row_progress.h"
@@ -123,6 +124,7 @@ struct RowsScan {
   }
 
   arrow::Status Run(const base::CancelToken& cancel, const stream::ResultStream::Emit& emit) const {
+    const base::CancelScope scope(cancel);
     ScanOptions options{.batch_rows = request.batch_rows};
     ARROW_ASSIGN_OR_RAISE(options.rows, PassingRows(dataset.get(), filter, cancel));
     Begin begin = FindBegin(options.rows.get());

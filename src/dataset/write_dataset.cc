@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/cancel_scope.h"
 #include "dataset/commit.h"
 #include "dataset/row_alignment.h"
 #include "dataset/row_pipe.h"
@@ -111,6 +112,7 @@ class DatasetWrite final : public DatasetWriting {
   }
 
   arrow::Result<WriteReport> Finish() override {
+    const base::CancelScope scope(options_.cancel);
     ARROW_ASSIGN_OR_RAISE(std::vector<proto::DataFragmentMessage> fragments, writer_->Finish());
     WriteReport report{
         .rows = writer_->rows(), .fragments = fragments.size(), .bytes = writer_->bytes()};

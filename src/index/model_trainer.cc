@@ -146,8 +146,11 @@ arrow::Status Trainer<T>::TrainCentroids(const BuildContext& context) {
     ARROW_RETURN_NOT_OK(
         sample_.ForBlocks(context, [&](int64_t first, const T* rows, int64_t count) {
           float* out = moved.data() + first * dim();
+          // A double's range is kept within a float's, or k-means would meet infinities.
+          constexpr double kMost = std::numeric_limits<float>::max();
           for (int64_t i = 0; i < count * dim(); ++i) {
-            out[i] = static_cast<float>(rows[i] - mean[i % dim()]);
+            const auto from_mean = static_cast<double>(rows[i] - mean[i % dim()]);
+            out[i] = static_cast<float>(std::clamp(from_mean, -kMost, kMost));
           }
         }));
     ARROW_ASSIGN_OR_RAISE(const KMeansResult trained,

@@ -126,7 +126,7 @@ uint32_t NearestVectors<T>::Settle(const T* row, const float* moved, float limit
                         scratch->scores.data(), stride);
   }
   double least = std::numeric_limits<double>::infinity();
-  uint32_t nearest = ids_.front();
+  uint32_t nearest = ids_.empty() ? 0 : ids_.front();  // empty: no vector is finite
   for (size_t slot = 0; slot < ids_.size(); ++slot) {
     if (scored && scratch->scores[slot] > limit) continue;
     const double distance = Distance(row, ids_[slot]);

@@ -6,6 +6,7 @@
 #include <sstream>
 #include <utility>
 
+#include "base/cancel_scope.h"
 #include "io/http_client.h"
 #include "io/storage_options.h"
 #include "io/xml_text.h"
@@ -211,8 +212,10 @@ arrow::Result<ExpiringKeys> AwsCredentials::Load() const {
   if (!asks_profile && FromEnvironment("AWS_EC2_METADATA_DISABLED").value_or("") != "true") {
     arrow::Result<ExpiringKeys> found = FromInstance();
     if (found.ok()) return found;
+    ARROW_RETURN_NOT_OK(base::CancelScope::Check());
   }
-  return base::NotFound(
+  // Not not_found: that would read as if the dataset weren't there.
+  return base::Io(
       "no AWS keys: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the storage options "
       "aws_access_key_id and aws_secret_access_key, or a profile '",
       profile, "' in ~/.aws/credentials; aws_skip_signature = true reads what everybody may read");

@@ -26,7 +26,7 @@ class AwsCredentials {
   /// `uri` is what storage options are looked up by; `region` that of the token service.
   AwsCredentials(std::string uri, std::string region);
 
-  /// Keys to sign with: kept until shortly before they expire. `not_found` when there are none.
+  /// Keys to sign with: kept until shortly before they expire. `io` when there are none.
   arrow::Result<AwsKeys> Get();
 
   /// The store said that `refused` expired: looks for others. False when there are none.

@@ -20,8 +20,10 @@ double Retry::seconds() const {
 }
 
 arrow::Result<bool> Retry::Wait(bool at_once) {
+  const auto now = std::chrono::steady_clock::now();
+  if (tries_ == 1) failed_ = now;  // a try may be many requests, and take long by itself
   if (tries_ > limits_.retries_max) return false;
-  if (seconds() * 1000 >= static_cast<double>(limits_.timeout_ms)) return false;
+  if (now - failed_ >= std::chrono::milliseconds(limits_.timeout_ms)) return false;
   const int64_t longest = std::min(kFirstWaitMs << std::min(tries_ - 1, 20), kLongestWaitMs);
   std::random_device random;
   int64_t left = longest / 2 + static_cast<int64_t>(random()) % (longest / 2 + 1);

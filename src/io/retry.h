@@ -10,7 +10,7 @@ namespace kinjo::io {
 
 struct RetryLimits {
   int retries_max = 10;
-  int64_t timeout_ms = 180'000;  ///< no further try once so much time went by
+  int64_t timeout_ms = 180'000;  ///< no further try so long after the first one failed
 
   bool operator==(const RetryLimits&) const = default;
 };
@@ -32,6 +32,7 @@ class Retry {
  private:
   const RetryLimits limits_;
   const std::chrono::steady_clock::time_point begin_;
+  std::chrono::steady_clock::time_point failed_;  // when the first try was seen to fail
   int tries_ = 1;
 };
 

@@ -57,6 +57,13 @@ bool IsPassing(const HttpAnswer& answer) {
   }
 }
 
+/// Whether a write may have been done although this answer isn't a yes. 501: a store that doesn't
+/// know what is asked of it says so before it does anything.
+bool MayHaveActed(const HttpAnswer& answer) {
+  if (!answer.is_whole()) return answer.was_sent;
+  return answer.status >= 500 && answer.status != 501;
+}
+
 bool MayBeExpired(const HttpAnswer& answer, bool is_head) {
   if (answer.status != 400 && answer.status != 401 && answer.status != 403) return false;
   if (is_head) return true;  // its answer has no words
@@ -125,17 +132,18 @@ std::string S3Client::region() {
 }
 
 /// The store may say that the bucket is in another region than was thought.
-bool S3Client::Learn(const HttpAnswer& answer) {
+bool S3Client::Learn(const HttpAnswer& answer, const std::string& signed_for) {
   const std::string_view told = answer.Header("x-amz-bucket-region");
   if (told.empty() || answer.status < 300) return false;
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (told == region_) return false;
+  if (told == signed_for) return false;
   region_ = told;
   return true;
 }
 
-arrow::Result<HttpRequest> S3Client::Sign(const Ask& ask, AwsKeys* keys) {
+arrow::Result<HttpRequest> S3Client::Sign(const Ask& ask, AwsKeys* keys, std::string* signed_for) {
   const std::string region = this->region();
+  *signed_for = region;
   std::string address = settings_.endpoint;
   if (address.empty()) address = base::Concat("https://s3.", region, ".amazonaws.com");
   const size_t host_at = address.find("://") + 3;
@@ -158,12 +166,14 @@ arrow::Result<HttpRequest> S3Client::Sign(const Ask& ask, AwsKeys* keys) {
   if (settings_.skip_signature) return request;
   ARROW_ASSIGN_OR_RAISE(*keys, credentials_.Get());
   request.headers = SignRequest({.method = ask.method,
-                                 .host = std::move(host),
+                                 .host = host,
                                  .path = std::move(path),
                                  .query = ask.query,
                                  .headers = std::move(request.headers),
                                  .payload_sha256 = HexOf(Sha256(ask.body))},
                                 *keys, region, "s3", NowSeconds());
+  // libcurl would leave a default port out, and what is sent must be what was signed.
+  request.headers.emplace_back("host", std::move(host));
   return request;
 }
 
@@ -173,13 +183,26 @@ bool S3Client::MayRetry(const Ask& ask, const Answered& answered, const AwsKeys&
   if (IsPassing(answer) || SaysError(answer)) return true;
   // 409: somebody else writes the same object right now.
   if (answer.status == 409 && ask.method == "PUT") return true;
-  if (Learn(answer)) return *at_once = true;
+  if (Learn(answer, answered.signed_for)) return *at_once = true;
   if (!settings_.skip_signature && MayBeExpired(answer, ask.method == "HEAD") &&
       credentials_.Renew(keys)) {
     return *at_once = true;
   }
   // A read whose answer isn't what was asked for.
   return answer.is_good() && !ask.into.empty() && !IsAnswerTo(ask.range, answer);
+}
+
+arrow::Result<std::vector<HttpAnswer>> S3Client::SendRound(std::span<const Ask> asks,
+                                                           const std::vector<size_t>& open,
+                                                           std::vector<AwsKeys>* keys,
+                                                           std::vector<Answered>* answered) {
+  std::vector<HttpRequest> round;
+  for (const size_t i : open) {
+    ARROW_ASSIGN_OR_RAISE(HttpRequest request,
+                          Sign(asks[i], &(*keys)[i], &(*answered)[i].signed_for));
+    round.push_back(std::move(request));
+  }
+  return http_->Send(round);
 }
 
 arrow::Result<std::vector<S3Client::Answered>> S3Client::Send(std::span<const Ask> asks,
@@ -190,13 +213,13 @@ arrow::Result<std::vector<S3Client::Answered>> S3Client::Send(std::span<const As
   for (size_t i = 0; i < open.size(); ++i) open[i] = i;
   Retry retry(settings_.retries);
   while (true) {
-    std::vector<HttpRequest> round;
-    for (const size_t i : open) {
-      ARROW_ASSIGN_OR_RAISE(HttpRequest request, Sign(asks[i], &keys[i]));
-      round.push_back(std::move(request));
-    }
-    ARROW_ASSIGN_OR_RAISE(std::vector<HttpAnswer> answers, http_->Send(round));
-    if (requests != nullptr) requests->fetch_add(round.size(), std::memory_order_relaxed);
+    arrow::Result<std::vector<HttpAnswer>> sent = SendRound(asks, open, &keys, &answered);
+    // What an earlier try may have done isn't forgotten because no further one can be made.
+    const bool in_doubt = std::any_of(answered.begin(), answered.end(),
+                                      [](const Answered& each) { return each.in_doubt; });
+    if (!sent.ok() && in_doubt && base::CancelScope::Check().ok()) return answered;
+    ARROW_ASSIGN_OR_RAISE(std::vector<HttpAnswer> answers, std::move(sent));
+    if (requests != nullptr) requests->fetch_add(open.size(), std::memory_order_relaxed);
     std::vector<size_t> again;
     bool all_at_once = true;
     for (size_t i = 0; i < open.size(); ++i) {
@@ -205,8 +228,8 @@ arrow::Result<std::vector<S3Client::Answered>> S3Client::Send(std::span<const As
       to.tries = retry.tries();
       to.seconds = retry.seconds();
       bool at_once = false;
+      to.in_doubt |= MayHaveActed(to.answer);
       if (!MayRetry(asks[open[i]], to, keys[open[i]], &at_once)) continue;
-      to.in_doubt |= to.answer.status >= 500 || (!to.answer.is_whole() && to.answer.was_sent);
       all_at_once &= at_once;
       again.push_back(open[i]);
     }
@@ -336,7 +359,16 @@ arrow::Result<S3Listing> S3Client::List(const std::string& prefix, bool by_folde
     AddToListing(xml, &listing);
     const bool is_cut = XmlText(xml, "IsTruncated") == "true";
     next = is_cut ? XmlText(xml, "NextContinuationToken").value_or("") : "";
+    if (is_cut && next.empty() && !most.has_value()) {
+      return base::Io("can't list ", UriOf(prefix),
+                      ": the store's answer is cut and doesn't say how to go on");
+    }
   } while (!next.empty() && !most.has_value());
+  for (const S3Object& object : listing.objects) {
+    if (object.key.empty() || !object.key.starts_with(prefix)) {
+      return base::Io("can't list ", UriOf(prefix), ": the store named '", object.key, "'");
+    }
+  }
   return listing;
 }
 
@@ -379,6 +411,9 @@ arrow::Result<PutResult> S3Client::PutIfAbsent(const std::string& key, std::stri
 }
 
 arrow::Status S3Client::Delete(const std::string& key) {
+  // What was cancelled is cleaned up too.
+  const base::CancelToken never;
+  const base::CancelScope not_cancelled(never);
   const Ask ask{.method = "DELETE", .key = key};
   ARROW_ASSIGN_OR_RAISE(const Answered answered, Send(ask));
   if (answered.answer.is_good() || answered.answer.status == 404) return arrow::Status::OK();
@@ -438,6 +473,8 @@ arrow::Status S3Client::CompleteUpload(const std::string& key, const std::string
 }
 
 void S3Client::AbortUpload(const std::string& key, const std::string& upload) {
+  const base::CancelToken never;
+  const base::CancelScope not_cancelled(never);
   (void)Send({.method = "DELETE", .key = key, .query = {{"uploadId", upload}}});
 }
 

@@ -102,7 +102,8 @@ class S3Client {
     HttpAnswer answer;
     int tries = 0;
     double seconds = 0;
-    bool in_doubt = false;  ///< a try before the last, or it, may have been acted on unseen
+    bool in_doubt = false;   ///< a try before the last, or it, may have been acted on unseen
+    std::string signed_for;  ///< the region that the last try was signed for
   };
 
   S3Client(std::string bucket, const std::string& uri, S3Settings settings,
@@ -111,11 +112,16 @@ class S3Client {
   arrow::Result<std::vector<Answered>> Send(std::span<const Ask> asks,
                                             std::atomic<uint64_t>* requests = nullptr);
   arrow::Result<Answered> Send(Ask ask);
-  arrow::Result<HttpRequest> Sign(const Ask& ask, AwsKeys* keys);
+  /// Signs and sends the asks that are still open; gives their answers, in that order.
+  arrow::Result<std::vector<HttpAnswer>> SendRound(std::span<const Ask> asks,
+                                                   const std::vector<size_t>& open,
+                                                   std::vector<AwsKeys>* keys,
+                                                   std::vector<Answered>* answered);
+  arrow::Result<HttpRequest> Sign(const Ask& ask, AwsKeys* keys, std::string* signed_for);
   /// True when another try may end better: after a wait, or at once with what was learnt.
   bool MayRetry(const Ask& ask, const Answered& answered, const AwsKeys& keys, bool* at_once);
   std::string region();
-  bool Learn(const HttpAnswer& answer);
+  bool Learn(const HttpAnswer& answer, const std::string& signed_for);
   std::string UriOf(const std::string& key) const;
   /// Why a good answer didn't come.
   arrow::Status Failed(const char* doing, const Ask& ask, const Answered& answered) const;

@@ -180,7 +180,12 @@ arrow::Result<std::shared_ptr<index::IvfSegment>> BuildOf(const JoinPlan& plan,
                                                           RunCounters* counters) {
   ARROW_ASSIGN_OR_RAISE(const Pieces<T> pieces, ReadPieces<T>(plan, cancel, counters));
   const std::vector<index::VectorsWithIds> view = pieces.View();
-  if (view.empty()) return plan.choice.index->segments.front();  // no row is left since planning
+  if (view.empty()) {
+    return base::MakeError(
+        base::ErrorCode::kState,
+        base::Concat(plan.right->uri(),
+                     " has no rows any more; it changed since the join was made"));
+  }
   const index::BuildContext context{.pool = pool, .cancel = cancel, .progress = {}};
   return index::BuildSegment(view, PlannedIndexOf(plan).training, context);
 }
@@ -231,7 +236,9 @@ arrow::Status PlanTemporaryIndex(JoinPlan* plan) {
       base::Concat("a temporary one is built for recall = ", *plan->options.recall, ", since ",
                    plan->choice.reason, "; index = never scans all rows");
   // It is in memory, so it must fit there whatever is chosen.
-  if (!ChooseWidestWays(&indexed).ok() || !indexed.memory.keeps_index) {
+  if (!ChooseWidestWays(&indexed).ok() || !indexed.memory.keeps_index ||
+      indexed.memory.sample_bytes + indexed.memory.cache_bytes > limit ||
+      indexed.memory.key_bytes + temporary.build_bytes > limit) {
     return arrow::Status::OK();
   }
   *plan = std::move(indexed);
@@ -250,11 +257,11 @@ arrow::Status BuildTemporaryIndex(base::ThreadPool* pool, const base::CancelToke
                           IsDouble(*plan) ? BuildOf<double>(*plan, pool, cancel, counters)
                                           : BuildOf<float>(*plan, pool, cancel, counters));
   }
-  ARROW_RETURN_NOT_OK(ChooseWidestWays(plan));
-  if (plan->memory.keeps_index) return arrow::Status::OK();
-  return base::MakeError(base::ErrorCode::kCapacity,
-                         "the partitions of the temporary index are too unequal for memory_limit; "
-                         "raise it, or use index = never");
+  if (ChooseWidestWays(plan).ok() && plan->memory.keeps_index) return arrow::Status::OK();
+  // Its partitions are too unequal for the memory limit: all rows are scored after all.
+  plan->LeaveIndex();
+  counters->scored_all_passing.store(true);
+  return ChooseWays(plan);
 }
 
 }  // namespace kinjo::join

@@ -33,7 +33,8 @@ TemporaryIndex PlannedIndexOf(const JoinPlan& plan);
 arrow::Status PlanTemporaryIndex(JoinPlan* plan);
 
 /// Builds what PlanTemporaryIndex planned, of all right rows, and shares the plan's memory out
-/// anew; does nothing for other plans.
+/// anew; leaves it again where it came out too unequal for the memory limit. Does nothing for other
+/// plans.
 arrow::Status BuildTemporaryIndex(base::ThreadPool* pool, const base::CancelToken& cancel,
                                   base::MemoryBudget* budget, RunCounters* counters,
                                   JoinPlan* plan);

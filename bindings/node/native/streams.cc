@@ -171,7 +171,7 @@ Napi::Value PromisedStream(Napi::Env env, StartStream start) {
       env,
       [loop, running, start = std::move(start)](Made* made, kinjo_error** error) {
         const bool started = start(running.get(), &made->refused, error);
-        if (running->stream == nullptr) loop->Forget(running);
+        if (!started || running->stream == nullptr) loop->Forget(running);
         made->running = running;
         return started;
       },
