@@ -154,3 +154,40 @@ def test_tune_measures_it(kinjo, place):
     done = kinjo("tune", "--left", place / "left.parquet", "--right", place / "right.parquet",
                  "--recall", 0.9)  # fmt: skip
     assert "temporary" in done.stdout
+
+
+def test_what_no_float_holds_is_joined_all_the_same(kinjo, tmp_path, monkeypatch):
+    """One double vector far away moves the mean, and with it all others, out of float's range."""
+    monkeypatch.setenv("KINJO_WAYS", "temporary=build")
+    vectors = np.random.default_rng(5).normal(size=(4_000, 8))
+    vectors[17] *= 1e200
+    np.save(tmp_path / "right.npy", vectors)
+    np.save(tmp_path / "left.npy", vectors[:600] + 0.001)
+    right = tmp_path / "right.lance"
+    kinjo("import", tmp_path / "right.npy", right)
+    flags = "--left", tmp_path / "left.npy", "--right", right, "-k", 1, "--with-row-id"
+    answers = []
+    for recall in (["--recall", 0.9], ["--index", "never"]):
+        kinjo("join", *flags, *recall, "-o", tmp_path / "out.arrow")
+        rows = pa.ipc.open_file(tmp_path / "out.arrow").read_all()
+        assert rows.num_rows == 600
+        answers.append(rows["_rowid"].to_numpy())
+    assert (answers[0] == answers[1]).mean() >= 0.9
+
+
+def test_partitions_too_unequal_for_the_limit_are_no_error(kinjo, tmp_path, monkeypatch):
+    """Nearly all rows are one vector, and so in one partition: then all rows are scored."""
+    monkeypatch.setenv("KINJO_WAYS", "temporary=build")
+    vectors = np.zeros((60_000, 64), np.float32)
+    vectors[:300] = np.random.default_rng(6).normal(size=(300, 64))
+    cells.write_left(tmp_path / "left.parquet", vectors[:600])
+    pq.write_table(
+        pa.table({"id": np.arange(60_000), "vec": vector_array(vectors)}),
+        tmp_path / "right.parquet",
+    )
+    _, _, report = cells.join(
+        kinjo, tmp_path / "left.parquet", tmp_path / "right.parquet", tmp_path / "out.arrow",
+        "--recall", 0.9, "--memory-limit", "192MiB", "--threads", 8,
+    )  # fmt: skip
+    assert report["recall"]["recall"] == 1
+    assert report["scored_all_passing"]
