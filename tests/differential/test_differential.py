@@ -27,7 +27,8 @@ MAY_LOSE_ROWS = ("IVF_RQ", "IVF_RQ1")
 def tolerance(cell, search):
     """(relative, absolute) difference between Lance's distances and ours."""
     if cell.index.startswith("IVF_RQ") and search.refine_factor is None:
-        return 1e-3, 2e-3
+        # Lance's estimate is a small difference of large sums in float.
+        return 1e-3, 5e-3
     return 1e-5, 4e-6
 
 

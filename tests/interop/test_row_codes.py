@@ -102,10 +102,11 @@ def check(kind, found, metric):
         assert found["other_code_bytes"] <= (0.2 * found["code_bytes"] if metric == "cosine" else 0)
     else:
         assert found["other_code_bytes"] <= 10
-    if kind == "rq1":
+    if kind == "rq1" and found["other_code_bytes"] == 0:
         assert found["add"] <= 1e-3
         assert found["scale"] <= 1e-3
     elif kind.startswith("rq"):
-        # As good a code, or one that is slightly better: factors follow the code.
+        # As good a code, or one that is slightly better: factors follow the code. (Of one bit, the
+        # sign of an element that the rotation makes nearly zero is a matter of summation.)
         assert found["add"] <= 0.5
         assert found["scale"] <= 0.6

@@ -105,4 +105,7 @@ def test_recall_is_that_of_pylance(kind, metric, data, programs, tmp_path):
         sub_vectors, bits, folder / "queries", K, nprobes,
     )
     # Both draw by chance: two hundred queries tell recalls apart to about this much.
-    assert recall(ours, truth) >= recall(theirs, truth) - (0.04 if kind == "rq1" else 0.025)
+    # One bit's codes hang on the rotation, and what three partitions hold on the drawn centroids:
+    # pylance draws anew in every build.
+    chance = 0.04 if kind == "rq1" or nprobes else 0.025
+    assert recall(ours, truth) >= recall(theirs, truth) - chance
