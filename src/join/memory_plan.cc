@@ -167,10 +167,10 @@ arrow::Result<MemoryPlan> PlanMemory(const MemoryNeeds& needs) {
         base::ErrorCode::kCapacity,
         base::Concat("memory_limit = ", needs.limit_bytes,
                      " bytes is too small for this join: the smallest that would do is ",
-                     RoundedUp(SmallestLimit(counted)), " (", SmallestLimit(counted), " bytes: ",
-                     plan.fixed_bytes, " for the buffers of ", needs.threads, " threads, ", pairs,
-                     plan.query_bytes, " a left row); raise it, or lower threads = ", needs.threads,
-                     ", k = ", needs.k, " or refine_factor"));
+                     RoundedUp(SmallestLimit(counted)), " (", SmallestLimit(counted),
+                     " bytes: ", plan.fixed_bytes, " for the buffers of ", needs.threads,
+                     needs.threads == 1 ? " thread, " : " threads, ", pairs, plan.query_bytes,
+                     " a left row); raise it, or lower k = ", needs.k, " or refine_factor"));
   }
   const int64_t free =
       CountedBytes(needs.limit_bytes) - plan.fixed_bytes - plan.pair_bytes - plan.kept_bytes;
