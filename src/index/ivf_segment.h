@@ -49,6 +49,9 @@ struct DecodedPartition {
   /// Set by the caller before Decode: also make the rows' bytes (GroupedRows::MakeCodes), which
   /// pays from IvfSegment::queries_for_codes() on. PQ makes rows of bytes alone then, if it can.
   bool make_codes = false;
+  /// Set by the caller before Decode: the stored row of its first address, not 0 where a partition
+  /// is decoded a slice of rows at a time.
+  uint64_t first_stored = 0;
 
   kernels::GroupedRows rows;        ///< only the rows kept, in storage order
   std::vector<uint64_t> addresses;  ///< address of each kept row, parallel to rows
@@ -111,7 +114,8 @@ class IvfSegment {
   /// Reads both of `count` partitions from `first` on, in as few reads as columns are stored.
   virtual arrow::Result<std::vector<format::PartitionRows>> LoadRun(int64_t first,
                                                                     int64_t count) const;
-  /// Decodes the rows whose entry in `addresses` (parallel to the stored rows) isn't `dead`. Rows
+  /// Decodes the rows whose entry in `addresses` (parallel to the stored rows from
+  /// out->first_stored on) isn't `dead`. Rows
   /// that can't match aren't kept either: flat vectors with an element that isn't finite, or zero
   /// under cosine; RQ codes with a factor that isn't finite.
   virtual void Decode(int64_t partition, const format::PartitionRows& stored,

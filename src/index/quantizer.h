@@ -61,7 +61,8 @@ template <typename T>
 arrow::Result<std::unique_ptr<Quantizer<T>>> MakeRqQuantizer(const format::IndexFiles& files,
                                                              kernels::Metric metric);
 
-/// Keeps the stored rows whose address isn't `dead`: fills `addresses` and `storage_position`.
+/// Keeps the stored rows, from `first_stored` on, whose address isn't `dead`: fills `addresses` and
+/// `storage_position`.
 void KeepLiveRows(std::span<const uint64_t> addresses, uint64_t dead, DecodedPartition* out);
 
 template <typename T>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "exec/ann_ivf_batch.h"
 #include "exec/block_filter.h"
 #include "index/hnsw_search.h"
 #include "join/right_side.h"
@@ -66,6 +67,7 @@ int64_t PartitionBytes(const MemoryNeeds& needs) {
     // More live rows than a tenth are searched through the graph, where they lie.
     decoded_rows = rows / 10 + 1;
   }
+  decoded_rows = std::min(decoded_rows, exec::AnnIvfBatch::SliceRows(needs.dim));
   bytes += decoded_rows * (needs.dim * 5 + (needs.coded ? 5 : 3) * 8);
   if (needs.by_group) bytes += rows * (8 + 8 + 4);  // addresses and numbers of a group's rows
   bytes *= needs.partitions_at_once > 0 ? needs.partitions_at_once : needs.threads;
