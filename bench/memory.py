@@ -1,9 +1,9 @@
 """What a search through IVF_PQ takes as a + b |R|: peaks of growth over rows, widths and concurrent
 probes, ten repetitions of the same probe, with the index resident and streamed.
 
-The right sides take 21 GB of disk. The peak is the kernel's, of a process that joins, less that of one that only opens the sides and
-plans. A probe is a left row; "concurrent" are the threads that search. Prints the table and, for
-each way, the line fitted by least squares with its residuals.
+The right sides take 21 GB of disk. The peak is the kernel's, of a process that joins, less that of
+one that only opens the sides and plans. A probe is a left row; "concurrent" are the threads that
+search. Prints the table and, for each way, the line fitted by least squares with its residuals.
 """
 
 import json
