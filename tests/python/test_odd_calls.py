@@ -120,6 +120,8 @@ def dataset(plain, tmp_path):
     (lambda d: d.count_rows("row <\0 1"), kinjo.InvalidArgument),
     (lambda d: d.to_arrow(limit="3"), TypeError),
     (lambda d: d.to_arrow(limit=2.0), TypeError),
+    (lambda d: d.to_arrow(offset="3"), TypeError),
+    (lambda d: d.to_arrow(offset=-1), kinjo.InvalidArgument),
     (lambda d: d.to_arrow(where=b"row < 1"), TypeError),
     (lambda d: d.to_arrow(with_row_id="yes"), TypeError),
     (lambda d: d.scan(batch_rows=0).to_arrow(), kinjo.InvalidArgument),

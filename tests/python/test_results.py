@@ -109,6 +109,10 @@ def test_rows_of_a_dataset(golden):
     assert some.column_names == ["name", "id", "_rowid"]
     assert some["id"].to_pylist() == [5, 105, 205, 305]
     assert pl.DataFrame(dataset.scan(["id"], limit=3))["id"].to_list() == [0, 1, 2]
+    after = dataset.to_arrow(["id"], "id % 100 = 5", limit=2, offset=3)
+    assert after["id"].to_pylist() == [305, 405]
+    assert dataset.to_arrow(offset=698)["id"].to_pylist() == [698, 699]
+    assert dataset.to_arrow(offset=700).num_rows == 0
     batches = list(dataset.scan(batch_rows=64))
     assert max(batch.num_rows for batch in batches) == 64
     assert sum(batch.num_rows for batch in batches) == 700

@@ -14,6 +14,7 @@ export const {
   describeRuntime,
   join,
   open,
+  setStorageOptions,
   writeDataset,
 } = kinjo;
 export default kinjo;

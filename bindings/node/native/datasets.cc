@@ -68,6 +68,7 @@ struct ScanAsked {
   bool all_columns = true;
   std::string where;
   int64_t limit = KINJO_UNSET;
+  int64_t offset = KINJO_UNSET;
   bool with_row_id = false;
 };
 
@@ -84,6 +85,7 @@ bool StartScan(const kinjo_dataset* dataset, const ScanAsked& asked, Running* ru
   }
   options.where = OrNull(asked.where);
   options.limit = asked.limit;
+  options.offset = asked.offset;
   options.with_row_id = asked.with_row_id;
   if (!kinjo_dataset_scan(dataset, &options, nullptr, &running->stream, error)) return false;
   Running::Schema schema;
@@ -92,7 +94,7 @@ bool StartScan(const kinjo_dataset* dataset, const ScanAsked& asked, Running* ru
   return true;
 }
 
-// (dataset, columns or undefined, where or undefined, limit or undefined, with row ids) -> a stream
+// (dataset, columns, where, limit, offset: each or undefined, with row ids) -> a stream
 Napi::Value ScanDataset(const Napi::CallbackInfo& info) {
   ScanAsked asked;
   asked.all_columns = !info[1].IsArray();
@@ -102,7 +104,8 @@ Napi::Value ScanDataset(const Napi::CallbackInfo& info) {
   }
   asked.where = OptionalText(info[2]);
   asked.limit = OptionalInteger(info[3]);
-  asked.with_row_id = info[4].ToBoolean();
+  asked.offset = OptionalInteger(info[4]);
+  asked.with_row_id = info[5].ToBoolean();
   return PromisedStream(info.Env(),
                         [dataset = Held<kinjo_dataset>(info[0]), asked](
                             Running* running, std::string* refused, kinjo_error** error) {

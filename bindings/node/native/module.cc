@@ -99,20 +99,37 @@ bool JoinOnDataset(const kinjo_dataset* right, kinjo_table* left, const kinjo_jo
   return kinjo_join_make_on_dataset(left, right, options, join, error);
 }
 
-// (left, right: uri or dataset, search, options)
+/// The right side of a join: one of these.
+struct RightSide {
+  std::string uri;
+  std::shared_ptr<kinjo_dataset> dataset;
+  std::shared_ptr<kinjo_table> table;
+};
+
+// (left, right, what the right is: "uri", "dataset", "table", or "search": a dataset, options)
 Napi::Value MakeJoin(const Napi::CallbackInfo& info) {
-  const bool on_dataset = !info[1].IsString();
+  const std::string kind = info[2].ToString();
+  RightSide right;
+  if (kind == "uri") {
+    right.uri = info[1].ToString();
+  } else if (kind == "table") {
+    right.table = Held<kinjo_table>(info[1]);
+  } else {
+    right.dataset = Held<kinjo_dataset>(info[1]);
+  }
   const kinjo::JoinOptions options = ToJoinOptions(info[3].As<Napi::Object>());
   return PromisedHandle<kinjo_join, kinjo_join_free>(
-      info.Env(),
-      [left = Held<kinjo_table>(info[0]), uri = OptionalText(info[1]),
-       dataset = on_dataset ? Held<kinjo_dataset>(info[1]) : nullptr,
-       search = info[2].ToBoolean().Value(), options](kinjo_join** made, kinjo_error** error) {
+      info.Env(), [left = Held<kinjo_table>(info[0]), right, search = kind == "search", options](
+                      kinjo_join** made, kinjo_error** error) {
         return *kinjo::Join::WithRaw<bool>(options, [&](const auto& raw) -> kinjo::Result<bool> {
-          if (dataset == nullptr)
-            return kinjo_join_make(left.get(), uri.c_str(), &raw, made, error);
+          if (right.table != nullptr) {
+            return kinjo_join_make_on_table(left.get(), right.table.get(), &raw, made, error);
+          }
+          if (right.dataset == nullptr) {
+            return kinjo_join_make(left.get(), right.uri.c_str(), &raw, made, error);
+          }
           const auto make = search ? kinjo_search_make : &JoinOnDataset;
-          return make(dataset.get(), left.get(), &raw, made, error);
+          return make(right.dataset.get(), left.get(), &raw, made, error);
         });
       });
 }
@@ -186,6 +203,33 @@ Napi::Value SetArrowThreads(const Napi::CallbackInfo& info) {
   return info.Env().Undefined();
 }
 
+std::vector<std::string> TextsOf(const Napi::Value& value) {
+  const auto list = value.As<Napi::Array>();
+  std::vector<std::string> texts;
+  for (uint32_t i = 0; i < list.Length(); ++i) texts.push_back(list.Get(i).ToString());
+  return texts;
+}
+
+std::vector<const char*> PointersTo(const std::vector<std::string>& texts) {
+  std::vector<const char*> pointers;
+  for (const std::string& text : texts) pointers.push_back(text.c_str());
+  return pointers;
+}
+
+// (prefix, names, values)
+Napi::Value SetStorageOptions(const Napi::CallbackInfo& info) {
+  const std::string prefix = info[0].ToString();
+  const std::vector<std::string> names = TextsOf(info[1]);
+  const std::vector<std::string> values = TextsOf(info[2]);
+  kinjo_error* error = nullptr;
+  if (kinjo_storage_set_options(prefix.c_str(), PointersTo(names).data(), PointersTo(values).data(),
+                                names.size(), &error)) {
+    return info.Env().Undefined();
+  }
+  const std::shared_ptr<kinjo_error> owned(error, kinjo_error_free);
+  throw Napi::Error(info.Env(), ErrorValue(info.Env(), error));
+}
+
 // Nothing goes on after this; called when the process exits.
 Napi::Value Stop(const Napi::CallbackInfo& info) {
   Loop::Of(info.Env())->Stop();
@@ -208,6 +252,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   add("runJoin", RunJoin);
   add("describeRuntime", Runtime);
   add("setArrowThreads", SetArrowThreads);
+  add("setStorageOptions", SetStorageOptions);
   add("stop", Stop);
   ExportDatasets(env, exports);
   ExportChanges(env, exports);

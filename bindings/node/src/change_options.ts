@@ -1,5 +1,6 @@
 // The options of writing, of indexes and of scans by JavaScript's names and types.
 import type { ChangeOptions } from './changes';
+import type { Located } from './storage';
 import { bytes, decimal, eachOption, flag, integer, text, type OptionTable } from './option_checks';
 
 /** How rows become a dataset; docs/writing.md says what each option means. */
@@ -118,6 +119,8 @@ export interface ScanOptions {
   where?: string;
   /** Rows at most. */
   limit?: number;
+  /** Rows to pass over before the first. */
+  offset?: number;
   /** Adds `_rowid`. */
   withRowId?: boolean;
   signal?: AbortSignal;
@@ -138,5 +141,5 @@ export const toCompactOptions = byName(COMPACT);
 export const toIndexOptions = byName(INDEX);
 export const toOptimizeOptions = byName(OPTIMIZE);
 
-export type WriteDatasetOptions = WriteOptions & ChangeOptions;
+export type WriteDatasetOptions = WriteOptions & ChangeOptions & Located;
 export type CreateIndexOptions = IndexOptions & ChangeOptions;

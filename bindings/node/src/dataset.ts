@@ -13,12 +13,13 @@ import {
 import { parted, watched, type ChangeOptions } from './changes';
 import { aborted, invalid, quiet, translated } from './errors';
 import { toQueries, toTable, type Left, type Queries } from './left';
-import { native, type NativeDataset, type NativeTable, type WriteReport } from './native';
-import { integer, text, texts } from './option_checks';
+import { native, type NativeDataset, type WriteReport } from './native';
+import { flag, integer, text, texts } from './option_checks';
 import { toNativeOptions, type JoinOptions } from './options';
 import { cancelOnAbort, Query } from './query';
 import { ResultHandle, withCamelCase } from './result_handle';
 import type { Session } from './session';
+import { tellStorage } from './storage';
 
 /** An object of the engine's JSON, by names in camelCase. */
 function told<T>(json: string): T {
@@ -77,19 +78,24 @@ export class Dataset {
 
   /** The nearest rows to one vector, to several, or to those of a table. */
   search(queries: Queries, options: JoinOptions = {}): Query {
-    return this.#query(() => toQueries(queries), true, options);
+    const dataset = this.#dataset;
+    const makeTable = async () => {
+      tellStorage(options.storageOptions, queries);
+      return toQueries(queries);
+    };
+    return new Query(this.#session, makeTable, async (table) =>
+      native.makeJoin(table, dataset, 'search', toNativeOptions(options)),
+    );
   }
 
   /** Joins a left table with this dataset as the right side. */
   join(left: Left, options: JoinOptions = {}): Query {
-    return this.#query(() => toTable(left), false, options);
+    return this.#session.join(left, this, options);
   }
 
-  #query(makeTable: () => Promise<NativeTable>, search: boolean, options: JoinOptions): Query {
-    const dataset = this.#dataset;
-    return new Query(this.#session, makeTable, async (table) =>
-      native.makeJoin(table, dataset, search, toNativeOptions(options)),
-    );
+  /** @internal What is open. */
+  get held(): NativeDataset {
+    return this.#dataset;
   }
 
   /** The dataset's own rows, in its order, as a pending handle. */
@@ -97,7 +103,7 @@ export class Dataset {
     return quiet(this.#scan(options));
   }
 
-  async #scan({ columns, where, limit, withRowId, signal, ...others }: ScanOptions) {
+  async #scan({ columns, where, limit, offset, withRowId, signal, ...others }: ScanOptions) {
     this.#session.check();
     const [unknown] = Object.keys(others);
     if (unknown !== undefined) throw invalid(`there is no option '${unknown}'`);
@@ -108,7 +114,8 @@ export class Dataset {
         columns && (texts('columns', columns) as string[]),
         where && (text('where', where) as string),
         limit === undefined ? undefined : (integer('limit', limit) as number),
-        withRowId ?? false,
+        offset === undefined ? undefined : (integer('offset', offset) as number),
+        withRowId === undefined ? false : (flag('withRowId', withRowId) as boolean),
       ),
     );
     const handle = new ResultHandle(native, stream, undefined, 'pending', this.#session);

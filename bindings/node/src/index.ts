@@ -7,7 +7,7 @@ import type { JoinOptions } from './options';
 import type { CreateIndexOptions, WriteDatasetOptions } from './change_options';
 import type { Dataset, IndexReport } from './dataset';
 import type { Query } from './query';
-import { Session } from './session';
+import { Session, type OpenOptions, type Right } from './session';
 
 export { KinjoError, type ErrorCode } from './errors';
 export type { Left, NumberArray, Queries, TablePath, Vectors } from './left';
@@ -33,17 +33,21 @@ export {
 } from './result_handle';
 export type { Row } from './rows';
 export { Query, type ExecuteOptions } from './query';
-export { Session } from './session';
+export { Session, type OpenOptions, type Right } from './session';
+export { setStorageOptions, type StorageOptions } from './storage';
 
 const everybodys = new Session();
 
-/** Joins each row of `left` to its nearest rows of `right`, a path. Nothing runs before execute. */
-export function join(left: Left, right: string, options?: JoinOptions): Query {
+/**
+ * Joins each row of `left` to its nearest rows of `right`: a path, a dataset that is open, or rows
+ * in memory. Nothing runs before execute.
+ */
+export function join(left: Left, right: Right, options?: JoinOptions): Query {
   return everybodys.join(left, right, options);
 }
 
 /** Opens a Lance dataset, the latest version unless one is named by its number or tag. */
-export function open(uri: string, options?: { version?: number | string }): Promise<Dataset> {
+export function open(uri: string, options?: OpenOptions): Promise<Dataset> {
   return everybodys.open(uri, options);
 }
 

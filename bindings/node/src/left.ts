@@ -195,22 +195,23 @@ function isTable(value: object): value is arrow.Table {
   return value instanceof lib.Table || ('schema' in value && 'batches' in value);
 }
 
-/** Makes the engine's table of a left side. */
-export async function toTable(left: Left): Promise<NativeTable> {
+/** Makes the engine's table of one side of a join. */
+export async function toTable(left: Left, side = 'left'): Promise<NativeTable> {
   if (typeof left === 'string') return translated(native.openTable(left));
-  if (left instanceof Uint8Array) return translated(native.tableFromIpc(left, 'left'));
-  if (left instanceof ArrayBuffer) return toTable(new Uint8Array(left));
+  if (left instanceof Uint8Array) return translated(native.tableFromIpc(left, side));
+  if (left instanceof ArrayBuffer) return toTable(new Uint8Array(left), side);
   if (Array.isArray(left)) {
     const rows = left as readonly Record<string, unknown>[];
-    return toTable(lib.tableToIPC(fromObjects(rows), 'stream'));
+    return toTable(lib.tableToIPC(fromObjects(rows), 'stream'), side);
   }
   if (typeof left === 'object' && left !== null) {
-    if (isTable(left)) return toTable(lib.tableToIPC(ownTable(left), 'stream'));
+    if (isTable(left)) return toTable(lib.tableToIPC(ownTable(left), 'stream'), side);
     if ('vectors' in left) return fromVectors(left.vectors, left.width);
     if ('path' in left) return translated(native.openTable(left.path, left.format, left.version));
   }
   throw invalid(
-    'left must be a path, Arrow IPC bytes, an Arrow table, an array of objects or {vectors, width}',
+    `${side} must be a path, Arrow IPC bytes, an Arrow table, an array of objects or ` +
+      '{vectors, width}',
   );
 }
 

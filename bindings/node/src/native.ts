@@ -54,6 +54,7 @@ export interface Addon {
     columns: string[] | undefined,
     where: string | undefined,
     limit: number | undefined,
+    offset: number | undefined,
     withRowId: boolean,
   ): Promise<NativeStream>;
 
@@ -83,8 +84,8 @@ export interface Addon {
   ): NativeTable;
   makeJoin(
     left: NativeTable,
-    right: string | NativeDataset,
-    search: boolean,
+    right: string | NativeDataset | NativeTable,
+    kind: 'uri' | 'dataset' | 'search' | 'table',
     options: Options,
   ): Promise<NativeJoin>;
   explainJoin(join: NativeJoin, verbose: boolean): Promise<string>;
@@ -94,6 +95,7 @@ export interface Addon {
   runJoin(join: NativeJoin, complete: boolean): Promise<NativeStream>;
   describeRuntime(): string;
   setArrowThreads(threads: number): void;
+  setStorageOptions(prefix: string, names: string[], values: string[]): void;
   /** Ends what runs and waits for it; nothing is settled from then on. */
   stop(): void;
 

@@ -1,4 +1,5 @@
 // The options of a join by JavaScript's names and types.
+import type { Located } from './storage';
 import {
   bytes,
   decimal,
@@ -12,7 +13,7 @@ import {
 } from './option_checks';
 
 /** What a join may be asked; docs/semantics.md says what each means. */
-export interface JoinOptions {
+export interface JoinOptions extends Located {
   /** Neighbours of each left row; 10. */
   k?: number;
   /** Vector column of both sides; not needed when each has only one. */
@@ -56,7 +57,7 @@ export interface JoinOptions {
   recall?: number;
 }
 
-const OPTIONS: OptionTable<JoinOptions> = {
+const OPTIONS: OptionTable<Omit<JoinOptions, keyof Located>> = {
   k: ['k', integer],
   on: ['on', text],
   leftOn: ['left_on', text],
@@ -99,7 +100,9 @@ const OPTIONS: OptionTable<JoinOptions> = {
 /** The options by the C ABI's names; what is undefined isn't given. */
 export function toNativeOptions(options: JoinOptions): Record<string, unknown> {
   const given: Record<string, unknown> = {};
-  eachOption(options, OPTIONS, (native, value) => {
+  const work = { ...options };
+  delete work.storageOptions;
+  eachOption(work, OPTIONS, (native, value) => {
     if (native === 'right_version' && typeof value === 'string') given.right_tag = value;
     else if (native === 'exclude_self' && value === false) return;
     else given[native] = native === 'exclude_self' && value === true ? '' : value;

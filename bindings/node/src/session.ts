@@ -2,12 +2,22 @@
 import type { CreateIndexOptions, WriteDatasetOptions } from './change_options';
 import type { Change, ChangeOwner } from './changes';
 import { Dataset, write, type IndexReport } from './dataset';
-import { KinjoError, quiet, toError, translated } from './errors';
-import { toTable, type Left } from './left';
+import { invalid, KinjoError, quiet, toError, translated } from './errors';
+import { toTable, type Left, type TablePath } from './left';
 import { native, type NativeTable } from './native';
+import { integer, text } from './option_checks';
 import { toNativeOptions, type JoinOptions } from './options';
 import { Query } from './query';
 import type { Owner, ResultHandle } from './result_handle';
+import { tellStorage, type Located } from './storage';
+
+/** The right side of a join: the path of a Lance dataset or of files, or rows in memory. */
+export type Right = string | Dataset | TablePath | Left;
+
+export interface OpenOptions extends Located {
+  /** A version's number, or its tag; the latest unless given. */
+  version?: number | string;
+}
 
 /** What is made by a session ends with it. */
 export class Session implements Owner, ChangeOwner {
@@ -19,20 +29,46 @@ export class Session implements Owner, ChangeOwner {
     this.#handles.delete(place),
   );
 
-  /** Joins each row of `left` to its nearest rows of `right`, a path. */
-  join(left: Left, right: string, options: JoinOptions = {}): Query {
-    const makeJoin = async (table: NativeTable) =>
-      native.makeJoin(table, right, false, toNativeOptions(options));
-    return new Query(this, () => toTable(left), makeJoin);
+  /**
+   * Joins each row of `left` to its nearest rows of `right`: a path, a dataset that is open, or
+   * rows in memory. Both may be one, which makes it a self-join.
+   */
+  join(left: Left, right: Right, options: JoinOptions = {}): Query {
+    const makeTable = async () => {
+      tellStorage(options.storageOptions, left, right);
+      return toTable(left);
+    };
+    if (typeof right === 'string') {
+      return new Query(this, makeTable, async (table) =>
+        native.makeJoin(table, right, 'uri', toNativeOptions(options)),
+      );
+    }
+    if (right instanceof Dataset) {
+      const dataset = right.held;
+      return new Query(this, makeTable, async (table) =>
+        native.makeJoin(table, dataset, 'dataset', toNativeOptions(options)),
+      );
+    }
+    let rows: Promise<NativeTable> | undefined;
+    return new Query(this, makeTable, async (table) => {
+      if (rows === undefined) rows = quiet(toTable(right, 'right'));
+      const held = (right as unknown) === left ? table : await rows;
+      return native.makeJoin(table, held, 'table', toNativeOptions(options));
+    });
   }
 
   /** Opens a Lance dataset, the latest version unless one is named by its number or tag. */
-  open(uri: string, options: { version?: number | string } = {}): Promise<Dataset> {
+  open(uri: string, options: OpenOptions = {}): Promise<Dataset> {
     const opened = async () => {
       this.check();
-      const { version } = options;
+      const { version, storageOptions, ...others } = options;
+      const [unknown] = Object.keys(others);
+      if (unknown !== undefined) throw invalid(`there is no option '${unknown}'`);
+      text('uri', uri);
       const tag = typeof version === 'string' ? version : undefined;
-      const number = typeof version === 'number' ? version : undefined;
+      const isNumber = version !== undefined && tag === undefined;
+      const number = isNumber ? (integer('version', version) as number) : undefined;
+      tellStorage(storageOptions, uri);
       return new Dataset(this, uri, await translated(native.openDataset(uri, number, tag)));
     };
     return quiet(opened());
@@ -44,7 +80,9 @@ export class Session implements Owner, ChangeOwner {
    */
   writeDataset(rows: Left, uri: string, options: WriteDatasetOptions = {}): Promise<Dataset> {
     const written = async () => {
-      const { version } = await write(this, rows, uri, options);
+      const { storageOptions, ...others } = options;
+      tellStorage(storageOptions, uri);
+      const { version } = await write(this, rows, uri, others);
       return this.open(uri, { version });
     };
     return quiet(written());

@@ -75,6 +75,16 @@ test('what is written is read, from every kind of rows', async () => {
   assert.equal(await (await writeDataset(flat, place())).countRows(), 10);
 });
 
+test('a scan gives some columns of some rows', async () => {
+  const dataset = await writeDataset(rowsOf(30), place());
+  assert.deepEqual(await idsOf(dataset, { limit: 3 }), [0, 1, 2]);
+  assert.deepEqual(await idsOf(dataset, { offset: 27 }), [27, 28, 29]);
+  const some = { where: 'id % 2 = 0', limit: 2, offset: 4 };
+  assert.deepEqual(await idsOf(dataset, some), [8, 10]);
+  assert.deepEqual(await idsOf(dataset, { offset: 30 }), []);
+  assert.equal((await open(dataset.uri, { version: 1n })).version, 1);
+});
+
 test('modes and options of writing', async () => {
   const uri = place();
   const [all, ten, seven] = [rowsOf(300), rowsOf(10), rowsOf(7)];
@@ -124,6 +134,12 @@ test('options of changes that cannot be are refused, by their names here', async
   await rejects(dataset.compact({ targetRows: 0 }), 'invalid', /targetRows/);
   await rejects(dataset.scan({ limits: 1 }), 'invalid', /no option 'limits'/);
   await rejects(dataset.scan({ columns: ['nowhere'] }), 'not_found', /nowhere/);
+  await rejects(dataset.scan({ offset: -1 }), 'invalid', /offset/);
+  await rejects(dataset.scan({ offset: 0.5 }), 'invalid', /offset must be an integer/);
+  await rejects(dataset.scan({ withRowId: 'yes' }), 'invalid', /withRowId/);
+  await rejects(open(dataset.uri, { versoin: 1 }), 'invalid', /no option 'versoin'/);
+  await rejects(open(dataset.uri, { version: 1.5 }), 'invalid', /version must be an integer/);
+  await rejects(open(7), 'invalid', /uri must be a string/);
   await rejects(dataset.countRows({ where: 'nowhere > 1' }), 'not_found', /nowhere/);
   await rejects(createVectorIndex('nowhere.lance'), 'not_found');
   assert.equal(dataset.version, 1);

@@ -82,6 +82,39 @@ test('one answer from every kind of left side', async () => {
   }
 });
 
+test('one answer from every kind of right side', async () => {
+  const dataset = await open(RIGHT);
+  const expected = await answers(join(OBJECTS, RIGHT, OPTIONS));
+  assert.deepEqual(await answers(join(OBJECTS, dataset, OPTIONS)), expected);
+  const table = await (await dataset.scan()).fetchAll({ as: 'arrow' });
+  assert.deepEqual(await answers(join(OBJECTS, table, OPTIONS)), expected);
+  const bytes = arrow.tableToIPC(table, 'file');
+  assert.deepEqual(await answers(join(OBJECTS, bytes, OPTIONS)), expected);
+  const path = joinPath(folder, 'right.arrow');
+  writeFileSync(path, bytes);
+  assert.deepEqual(await answers(join(OBJECTS, path, OPTIONS)), expected);
+  assert.deepEqual(await answers(join(OBJECTS, { path }, OPTIONS)), expected);
+  assert.deepEqual(await answers(join(OBJECTS, { path: RIGHT }, OPTIONS)), expected);
+});
+
+test('rows in memory are joined with themselves', async () => {
+  const rows = [0, 1, 10, 11].map((x, id) => ({ id, vec: [x, 0] }));
+  const pairs = join(rows, rows, { k: 1, unorderedPairs: true, rightSelect: ['id'] });
+  for (let i = 0; i < 2; ++i) {
+    const handle = await pairs.execute();
+    const found = await handle.fetchAll();
+    assert.deepEqual(
+      found.map((row) => [row.id, row.id_right]),
+      [
+        [0, 1],
+        [2, 3],
+      ],
+    );
+  }
+  // Equal rows of two objects aren't the same rows.
+  await rejects(join(rows, [...rows], { unorderedPairs: true }).execute(), 'invalid', /self-join/);
+});
+
 test('chunks, all rows and tables are the same rows, pending or complete', async () => {
   const query = join(OBJECTS, RIGHT, { k: 40, on: 'vec' });
   const whole = await (await query.execute()).fetchAll();
@@ -197,6 +230,9 @@ test('errors have codes and name options as they were given', async () => {
   await rejects(join(OBJECTS, RIGHT, { ...OPTIONS, index: 'require' }).execute(), 'refused');
   await rejects(join(OBJECTS, RIGHT, { ...OPTIONS, memoryLimit: '1MiB' }).execute(), 'capacity');
   await rejects(join(3, RIGHT).execute(), 'invalid', /left must be/);
+  for (const right of [3, null, undefined, true, {}]) {
+    await rejects(join(OBJECTS, right).execute(), 'invalid', /right must be/);
+  }
 });
 
 test('progress is told until the work is done', async () => {

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from kinjo._errors import InvalidArgument
 from kinjo._library import native
 from kinjo._paths import path_text
+from kinjo._storage import tell
 
 if TYPE_CHECKING:
     import pyarrow
@@ -24,18 +25,26 @@ class Dataset:
     itself changes takes it on to the version that came of it.
 
     Threads may share it, and joins and searches on it open each index once. Another process opens
-    its own: pickling keeps the place and the version.
+    its own: pickling keeps the place, the version and the storage options.
     """
 
-    def __init__(self, uri: str | os.PathLike[str], version: int | str | None = None):
+    def __init__(
+        self,
+        uri: str | os.PathLike[str],
+        version: int | str | None = None,
+        *,
+        storage_options: dict[str, str] | None = None,
+    ):
         self._uri = path_text(uri, "uri")
+        tell(storage_options, self._uri)
+        self._storage_options = storage_options
         tag = version if isinstance(version, str) else None
         if tag == "":
             raise InvalidArgument("version is an empty text; it must be a number or a tag")
         self._native = native.Dataset.open(self._uri, version if tag is None else None, tag)
 
     def __reduce__(self) -> Any:
-        return Dataset, (self._uri, self.version)
+        return _opened, (self._uri, self.version, self._storage_options)
 
     @property
     def uri(self) -> str:
@@ -90,17 +99,20 @@ class Dataset:
         columns: list[str] | None = None,
         where: str | None = None,
         limit: int | None = None,
+        offset: int | None = None,
         *,
         with_row_id: bool = False,
     ) -> pyarrow.Table:
-        """Rows as a pyarrow.Table: some columns, those that pass a filter, so many at most."""
-        return self.scan(columns, where, limit, with_row_id=with_row_id).to_arrow()
+        """Rows as a pyarrow.Table: some columns, those that pass a filter, so many at most, without
+        the first `offset` of them."""
+        return self.scan(columns, where, limit, offset, with_row_id=with_row_id).to_arrow()
 
     def scan(
         self,
         columns: list[str] | None = None,
         where: str | None = None,
         limit: int | None = None,
+        offset: int | None = None,
         *,
         with_row_id: bool = False,
         batch_rows: int | None = None,
@@ -108,7 +120,7 @@ class Dataset:
         """The same as a stream of batches, which anything that reads Arrow takes."""
         from kinjo._rows import Rows
 
-        stream = self._native.scan(columns, where, limit, with_row_id, batch_rows)
+        stream = self._native.scan(columns, where, limit, offset, with_row_id, batch_rows)
         return Rows(stream)
 
     def search(self, q: Any, k: int = 10, **options: Unpack[SearchOptions]) -> JoinResult:
@@ -262,6 +274,19 @@ class Dataset:
         return f"<b>kinjo.Dataset</b> {escape(self._uri)}<table>{rows}</table>"
 
 
-def open(uri: str | os.PathLike[str], version: int | str | None = None) -> Dataset:
-    """Opens a Lance dataset: its latest version, or the one with a number or a tag."""
-    return Dataset(uri, version)
+def _opened(uri: str, version: int, storage_options: dict[str, str] | None) -> Dataset:
+    return Dataset(uri, version, storage_options=storage_options)
+
+
+def open(
+    uri: str | os.PathLike[str],
+    version: int | str | None = None,
+    *,
+    storage_options: dict[str, str] | None = None,
+) -> Dataset:
+    """Opens a Lance dataset: its latest version, or the one with a number or a tag.
+
+    storage_options: what its object store needs to know, by Lance's names; they hold for its
+        address from now on (`set_storage_options`).
+    """
+    return Dataset(uri, version, storage_options=storage_options)

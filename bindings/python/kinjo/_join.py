@@ -12,6 +12,7 @@ from kinjo._options import JoinOptions
 from kinjo._paths import is_path, path_text
 from kinjo._result import JoinResult
 from kinjo._sizes import bytes_of
+from kinjo._storage import tell
 from kinjo._tuning import RecallCurve
 
 def _names(value: Any) -> Any:
@@ -124,7 +125,7 @@ def join(
     threads: int | None = None, suffix: str = "_right", with_row_id: bool = False,
     right_version: int | str | None = None, fast_search: bool = False, approx_mode: str = "normal",
     search_effort: float | None = None, progress: Any = None, with_query_index: bool = False,
-    clusters: bool = False,
+    clusters: bool = False, storage_options: dict[str, str] | None = None,
 ) -> JoinResult:
     """Joins each row of `left` to its `k` nearest rows of `right`.
 
@@ -162,11 +163,13 @@ def join(
     right_version: of the right dataset: a number or a tag.
     fast_search: leave out rows that no index covers.
     approx_mode: "fast", "normal" or "accurate", for IVF_RQ indexes.
+    storage_options: what the object store of sides that are addresses needs to know, as in `open`.
     progress: True shows a bar, False none, None one where somebody looks; or a function that is
         called with a `Progress`.
     """
     options = _given({name: value for name, value in locals().items() if name in _DEFAULTS},
                      _DEFAULTS)
+    tell(options.pop("storage_options", None), left, right)
     numpy_left, numpy_right = _sides.is_numpy(left), _sides.is_numpy(right)
     shown = dict(options)
     options = _native_options(options)
@@ -196,6 +199,7 @@ def _checked(function: str, options: dict[str, Any]) -> dict[str, Any]:
 def search(dataset: Dataset, q: Any, options: dict[str, Any]) -> JoinResult:
     """Dataset.search."""
     progress = options.pop("progress", None)
+    tell(options.pop("storage_options", None), q)
     checked = _check_version(_checked("search", options), dataset)
     made = native.Join.search(dataset._native, _sides.query_table(q), checked)
     return JoinResult(made, _describe(q), _describe(dataset), options, progress)
@@ -208,5 +212,6 @@ def tune(left: Any, right: Any, **options: Unpack[JoinOptions]) -> RecallCurve:
     `recall` (0.95 unless given) is the target for which one setting is picked; the options are
     those of `join`, but for `progress`.
     """
+    tell(options.pop("storage_options", None), left, right)
     checked = _checked("tune", {"recall": 0.95, **options})
     return RecallCurve(json.loads(_make(left, right, checked).tune()))

@@ -46,8 +46,11 @@ def runtime() -> dict[str, Any]:
 def set_storage_options(options: dict[str, str], prefix: str = "") -> None:
     """What object stores need to know of the addresses that begin with `prefix`, such as
     {"aws_region": "eu-west-1"}, under the names that Lance has for it; in place of what was told
-    for the same prefix before. What no option tells comes from the environment."""
-    native.set_storage_options(prefix, {name: str(value) for name, value in options.items()})
+    for the same prefix before. What no option tells comes from the environment. The
+    `storage_options` of a call are the same for the addresses that it is given."""
+    from kinjo._storage import texts_of
+
+    native.set_storage_options(prefix, texts_of(options))
 
 
 # Kinjo's Arrow is this package's alone: it decodes files with as many threads as joins have.

@@ -37,6 +37,7 @@ class SearchOptions(TypedDict, total=False):
     progress: Any
     with_query_index: bool
     clusters: bool
+    storage_options: dict[str, str] | None
 
 
 class JoinOptions(SearchOptions, total=False):

@@ -11,6 +11,7 @@ from kinjo._library import native
 from kinjo._paths import path_text
 from kinjo._progress import caller, shower
 from kinjo._rows import Rows
+from kinjo._storage import tell
 
 if TYPE_CHECKING:
     import pyarrow
@@ -58,6 +59,7 @@ class JoinResult(Rows):
         compression: str | None = None,
         row_group_rows: int | None = None,
         overwrite: bool = True,
+        storage_options: dict[str, str] | None = None,
     ) -> int:
         """Runs the join into a Parquet file and gives the number of rows.
 
@@ -65,6 +67,7 @@ class JoinResult(Rows):
         snappy, zstd, lz4, gzip, brotli.
         """
         place = path_text(path)
+        tell(storage_options, place)
         self._use()
         try:
             return self._join.write(

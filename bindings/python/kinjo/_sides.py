@@ -25,10 +25,16 @@ def as_dataset(value: Any) -> Dataset | None:
     if package == "lancedb" and hasattr(value, "to_lance"):
         return _lancedb_dataset(value)
     if package == "lance" and hasattr(value, "uri") and hasattr(value, "version"):
-        opened = Dataset(value.uri, version=value.version)
+        opened = Dataset(value.uri, value.version, storage_options=_storage_options(value))
         _check_branch(value, opened)
         return opened
     return None
+
+
+def _storage_options(dataset: Any) -> dict[str, str] | None:
+    """Those that a pylance dataset was opened with."""
+    options = getattr(dataset, "initial_storage_options", None)
+    return options if options and isinstance(options, dict) else None
 
 
 def _lancedb_dataset(table: Any) -> Dataset:

@@ -9,6 +9,7 @@ from kinjo._library import native
 from kinjo._paths import path_text
 from kinjo._progress import showing
 from kinjo._sizes import bytes_of
+from kinjo._storage import tell
 
 _DEFAULTS: dict[str, Any] = {
     "mode": "create",
@@ -40,6 +41,7 @@ def write_dataset(
     stable_row_ids: bool = False,
     memory_limit: int | str | None = None,
     progress: Any = None,
+    storage_options: dict[str, str] | None = None,
 ) -> Dataset:
     """Writes rows as a Lance dataset, in one commit: all of it is there afterwards, or nothing.
 
@@ -51,8 +53,10 @@ def write_dataset(
     max_rows_per_file, max_bytes_per_file: where files are cut.
     stable_row_ids: row ids that a compaction doesn't change; of a new dataset.
     memory_limit: bytes, or a size such as "4GiB".
+    storage_options: as in `open`.
     """
     place = path_text(uri, "uri")
+    tell(storage_options, place)
     options = {
         "mode": mode,
         "data_version": data_version,
@@ -62,4 +66,5 @@ def write_dataset(
         "stable_row_ids": stable_row_ids,
         "memory_limit_bytes": bytes_of("memory_limit", memory_limit),
     }
-    return Dataset(place, write(data, place, options, progress)["version"])
+    version = write(data, place, options, progress)["version"]
+    return Dataset(place, version, storage_options=storage_options)

@@ -70,7 +70,8 @@ int64_t Dataset::CountRows(nb::handle where_given) const {
 }
 
 Stream Dataset::Scan(nb::handle columns, nb::handle where_given, nb::handle limit,
-                     nb::handle with_row_id, nb::handle batch_rows) const {
+                     nb::handle offset, nb::handle with_row_id,
+                     nb::handle batch_rows) const {
   const std::optional<std::string> where = TextOrNone("where", where_given);
   kinjo_scan_options options;
   kinjo_scan_options_init(&options, sizeof(options));
@@ -85,6 +86,7 @@ Stream Dataset::Scan(nb::handle columns, nb::handle where_given, nb::handle limi
   }
   options.where = OrNull(where);
   options.limit = NumberOrUnset("limit", limit);
+  options.offset = NumberOrUnset("offset", offset);
   options.with_row_id = FlagOf("with_row_id", with_row_id);
   options.batch_rows = NumberOrUnset("batch_rows", batch_rows);
   auto watch = Watch::Make(nb::none());

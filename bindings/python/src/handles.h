@@ -79,7 +79,8 @@ class Dataset {
   /// What is None here and below isn't given.
   int64_t CountRows(nanobind::handle where) const;
   Stream Scan(nanobind::handle columns, nanobind::handle where, nanobind::handle limit,
-              nanobind::handle with_row_id, nanobind::handle batch_rows) const;
+              nanobind::handle offset, nanobind::handle with_row_id,
+              nanobind::handle batch_rows) const;
   kinjo_dataset* get() const { return handle_.Get("this Dataset"); }
 
  private:

@@ -39,7 +39,7 @@ void BindDatasets(nb::module_& module) {
       .def_prop_ro("version", &Dataset::Version)
       .def("count_rows", &Dataset::CountRows, "where"_a.none())
       .def("scan", &Dataset::Scan, "columns"_a.none(), "where"_a.none(), "limit"_a.none(),
-           "with_row_id"_a, "batch_rows"_a.none());
+           "offset"_a.none(), "with_row_id"_a, "batch_rows"_a.none());
 }
 
 void BindJoins(nb::module_& module) {
