@@ -11,30 +11,43 @@ import org.apache.spark.sql.types.DataType
 import org.apache.spark.sql.vectorized.{ColumnarBatch, ColumnVector}
 
 /**
- * The joined rows of one task: takes left rows block by block, has the engine search each block in
- * one call, and puts left and right rows together as they come.
+ * What the tasks of a join are told.
  *
  * @param query    the vector of a left row
+ * @param left     the values of a left row that come out; None: the row as it is
  * @param measures which of `_distance` and `_rank` follow the right columns
  * @param types    of the columns that come out
+ * @param outer    left rows without a match come out too
  */
-private[spark] final class BlockJoin(
-    rows: Iterator[InternalRow],
+private[spark] final case class TaskWork(
     query: Expression,
+    left: Option[Seq[Expression]],
     spec: ProbeSpec,
     measures: Seq[String],
     types: Array[DataType],
-    outer: Boolean,
+    outer: Boolean)
+
+/**
+ * The joined rows of one task: takes left rows block by block, has the engine search each block in
+ * one call, and puts left and right rows together as they come.
+ */
+private[spark] final class BlockJoin(
+    rows: Iterator[InternalRow],
+    work: TaskWork,
     metrics: Map[String, SQLMetric],
     context: TaskContext)
     extends Iterator[InternalRow] {
 
-  private val block = new LeftBlock(query.dataType)
+  import work.{measures, outer, spec}
+
+  private val query = work.query
+  private val narrow = work.left.map(UnsafeProjection.create(_))
+  private val block = new LeftBlock(query.dataType, spec.blockBytes)
   private val cancel = new Cancel
   private val probe = LanceProbe.open(spec.uri, spec.version, options)
   private val joined = new JoinedRow
   private val noMatch = new GenericInternalRow(spec.columns.size + measures.size)
-  private val toUnsafe = UnsafeProjection.create(types)
+  private val toUnsafe = UnsafeProjection.create(work.types)
 
   private var result: ProbeResult = _
   private var batch: ColumnarBatch = _
@@ -85,7 +98,8 @@ private[spark] final class BlockJoin(
     nextRow = 0
     while (rows.hasNext && !block.isFull) {
       val row = rows.next()
-      block.add(row, query.eval(row))
+      val vector = query.eval(row)
+      block.add(narrow.fold(row)(_(row)), vector)
     }
     inBlock = block.size > 0
     if (inBlock) search()

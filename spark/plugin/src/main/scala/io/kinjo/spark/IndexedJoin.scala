@@ -27,12 +27,11 @@ private[spark] final class IndexedJoin(session: SparkSession, settings: JoinSett
       vector: RightColumn,
       columns: Seq[RightColumn],
       measures: Boolean): Either[String, KNearestNode] = {
+    val memory = NativeMemory.ofTask(session, settings)
     val options = settings.engine ++
       right.where.map("where" -> _) +
       ("right_on" -> vector.datasetName) ++
-      NativeMemory.bytesPerTask(session, settings)
-        .filter(_ => !settings.engine.contains("memory_limit_bytes"))
-        .map("memory_limit_bytes" -> _.toString) ++
+      memory.engine.map("memory_limit_bytes" -> _.toString) ++
       (if (settings.engine.contains("threads")) None else Some("threads" -> taskThreads))
     val (_, width) = ArrowTypes.vectorOf(vector.field).get
     LeftBlock.elementOf(query.dataType) match {
@@ -42,7 +41,8 @@ private[spark] final class IndexedJoin(session: SparkSession, settings: JoinSett
           KNearestNode(
             left,
             query,
-            ProbeSpec(right.uri, right.version, chosen, columns.map(_.datasetName)),
+            ProbeSpec(
+              right.uri, right.version, chosen, columns.map(_.datasetName), memory.block),
             columns.map(_.attribute.withNullability(true)),
             if (measures) IndexedJoin.measures() else Nil,
             settings.outer,

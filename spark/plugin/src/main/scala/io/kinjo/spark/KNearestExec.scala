@@ -11,10 +11,13 @@ import org.apache.spark.sql.execution.metric.SQLMetric
 /**
  * The join, task by task: no shuffle, left rows stay in their partitions and their order. One
  * native call a block of left rows (`BlockJoin`).
+ *
+ * @param left the child's columns that come out
  */
 private[spark] final case class KNearestExec(
     child: SparkPlan,
     query: Expression,
+    left: Seq[Attribute],
     spec: ProbeSpec,
     right: Seq[Attribute],
     measures: Seq[Attribute],
@@ -22,7 +25,7 @@ private[spark] final case class KNearestExec(
     reason: String)
     extends UnaryExecNode {
 
-  override def output: Seq[Attribute] = child.output ++ right ++ measures
+  override def output: Seq[Attribute] = left ++ right ++ measures
   override def producedAttributes: AttributeSet = AttributeSet(right ++ measures)
   override def nodeName: String = "KNearest"
   override def simpleString(maxFields: Int): String = s"KNearest ${spec.described(reason)}"
@@ -32,16 +35,16 @@ private[spark] final case class KNearestExec(
   override lazy val metrics: Map[String, SQLMetric] = JoinMetrics.create(sparkContext)
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val bound = BindReferences.bindReference(query, child.output)
-    val asked = spec
-    val measureNames = measures.map(_.name)
-    val outputTypes = output.map(_.dataType).toArray
-    val keepAll = outer
+    val work = TaskWork(
+      BindReferences.bindReference(query, child.output),
+      if (left == child.output) None
+      else Some(BindReferences.bindReferences(left, child.output)),
+      spec,
+      measures.map(_.name),
+      output.map(_.dataType).toArray,
+      outer)
     val counters = metrics
-    child.execute().mapPartitions { rows =>
-      val context = TaskContext.get()
-      new BlockJoin(rows, bound, asked, measureNames, outputTypes, keepAll, counters, context)
-    }
+    child.execute().mapPartitions(new BlockJoin(_, work, counters, TaskContext.get()))
   }
 
   override protected def withNewChildInternal(newChild: SparkPlan): KNearestExec =

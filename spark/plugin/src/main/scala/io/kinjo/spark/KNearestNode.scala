@@ -9,12 +9,14 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
  * @param version  fixed on the driver
  * @param options  of the join, by the engine's names
  * @param columns  the dataset's columns to give, in the order of the node's right attributes
+ * @param blockBytes what a block of left rows may take, in the heap and outside of it each
  */
 private[spark] final case class ProbeSpec(
     uri: String,
     version: Long,
     options: Map[String, String],
-    columns: Seq[String]) {
+    columns: Seq[String],
+    blockBytes: Long) {
 
   /** For explain, on one line. `reason` is the engine's plan. */
   def described(reason: String): String = {

@@ -1,16 +1,20 @@
 package io.kinjo.spark
 
-import org.apache.spark.sql.catalyst.expressions.AttributeSet
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.execution.{ProjectExec, SparkPlan, SparkStrategy}
 
-/** Plans the nodes of joins; right columns that nobody above asks for aren't read. */
+/**
+ * Plans the nodes of joins. Columns that nobody above asks for are left out: right ones aren't read,
+ * left ones aren't carried through the join.
+ */
 private[spark] object KNearestStrategy extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case Project(list, node: KNearestNode) =>
       val wanted = AttributeSet(list.flatMap(_.references))
-      ProjectExec(list, planned(narrowed(node, wanted))) :: Nil
-    case node: KNearestNode => planned(node) :: Nil
+      val left = node.child.output.filter(wanted.contains)
+      ProjectExec(list, planned(narrowed(node, wanted), left)) :: Nil
+    case node: KNearestNode => planned(node, node.child.output) :: Nil
     case FallbackNode(child, reason) => FallbackExec(planLater(child), reason) :: Nil
     case _ => Nil
   }
@@ -25,10 +29,11 @@ private[spark] object KNearestStrategy extends SparkStrategy {
       measures = node.measures.filter(wanted.contains))
   }
 
-  private def planned(node: KNearestNode): SparkPlan =
+  private def planned(node: KNearestNode, left: Seq[Attribute]): SparkPlan =
     KNearestExec(
       planLater(node.child),
       node.query,
+      left,
       node.spec,
       node.right,
       node.measures,

@@ -2,21 +2,24 @@ package io.kinjo.spark
 
 import io.kinjo.ElementType
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.UnsafeArrayData
+import org.apache.spark.sql.catalyst.expressions.{UnsafeArrayData, UnsafeRow}
 import org.apache.spark.sql.catalyst.util.ArrayData
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.Platform
 
 /**
- * Left rows of one native call: the rows, copied, and their vectors back to back outside the heap.
+ * Left rows of one native call, as many as the engine searches at a time or fit the bytes of a
+ * block, in the heap as outside of it: each partition of an index that they ask is read once for all
+ * of them. The rows, copied, and their vectors back to back outside the heap.
  * A row whose vector is null, empty or holds a null has no vector here and matches nothing. Vectors
  * of one block are of one width; the engine compares it with the dataset's.
  */
-private[spark] final class LeftBlock(vectorType: DataType) {
+private[spark] final class LeftBlock(vectorType: DataType, maxBytes: Long) {
   val element: ElementType = LeftBlock.elementOf(vectorType).get
 
-  private val rows = new Array[InternalRow](LeftBlock.MaxRows)
-  private val rowOfVector = new Array[Int](LeftBlock.MaxRows)
+  private var rows = new Array[InternalRow](LeftBlock.FirstRows)
+  private var rowOfVector = new Array[Int](LeftBlock.FirstRows)
+  private var rowBytes = 0L
   private var rowCount = 0
   private var vectors = 0
   private var vectorWidth = 0
@@ -33,25 +36,38 @@ private[spark] final class LeftBlock(vectorType: DataType) {
   def rowOf(vector: Int): Int = rowOfVector(vector)
 
   def isFull: Boolean =
-    rowCount == LeftBlock.MaxRows || vectors.toLong * vectorBytes >= LeftBlock.MaxBytes
+    rowCount == LeftBlock.MaxRows || rowBytes >= maxBytes ||
+      vectors * vectorBytes >= maxBytes
 
   private def vectorBytes: Long = vectorWidth.toLong * element.bytes
 
   def clear(): Unit = {
     java.util.Arrays.fill(rows.asInstanceOf[Array[AnyRef]], 0, rowCount, null)
     rowCount = 0
+    rowBytes = 0
     vectors = 0
   }
 
   /** Adds a row (copied) and its vector: an ArrayData, a byte array, or null. */
   def add(row: InternalRow, vector: Any): Unit = {
+    if (rowCount == rows.length) grow()
     rows(rowCount) = row.copy()
+    row match {
+      case unsafe: UnsafeRow => rowBytes += unsafe.getSizeInBytes
+      case _ =>
+    }
     vector match {
       case bytes: Array[Byte] if bytes.nonEmpty => addBytes(bytes)
       case array: ArrayData if array.numElements() > 0 => addArray(array)
       case _ =>
     }
     rowCount += 1
+  }
+
+  private def grow(): Unit = {
+    val length = math.min(LeftBlock.MaxRows, 4 * rows.length)
+    rows = java.util.Arrays.copyOf(rows, length)
+    rowOfVector = java.util.Arrays.copyOf(rowOfVector, length)
   }
 
   private def addBytes(bytes: Array[Byte]): Unit = {
@@ -116,8 +132,8 @@ private[spark] final class LeftBlock(vectorType: DataType) {
 }
 
 private[spark] object LeftBlock {
-  val MaxRows = 4096
-  val MaxBytes: Long = 8L << 20
+  val MaxRows = 16384
+  private val FirstRows = 1024
 
   /** What the elements of a left vector of this type are; None when it can't be one. */
   def elementOf(vectorType: DataType): Option[ElementType] = vectorType match {

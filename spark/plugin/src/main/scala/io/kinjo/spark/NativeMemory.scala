@@ -3,18 +3,44 @@ package io.kinjo.spark
 import org.apache.spark.sql.SparkSession
 
 /**
- * How much memory outside the heap one task may let the engine have. Spark doesn't count it, so it
- * must fit beside the heap in what the executor's container grants: the memory overhead.
+ * What one task may take outside the heap.
+ *
+ * @param block  of a block's left vectors, which lie there twice: as gathered, and as searched
+ * @param engine of the engine's own; None: its default, by the machine
+ */
+private[spark] final case class TaskMemory(block: Long, engine: Option[Long])
+
+/**
+ * How much memory outside the heap one task may take. Spark doesn't count it, so it must fit beside
+ * the heap in what the executor's container grants: the memory overhead.
  */
 private[spark] object NativeMemory {
   private val MiB = 1L << 20
   private val DefaultOverhead = 384 * MiB
 
+  // Beyond this a block gains nothing: the engine searches 16,384 rows at a time.
+  private val BlockMost = 32 * MiB
+  private val BlockShare = 8
+
+  def ofTask(session: SparkSession, settings: JoinSettings): TaskMemory =
+    settings.engine.get("memory_limit_bytes") match {
+      case Some(limit) => TaskMemory(blockOf(limit.toLong), None)
+      case None =>
+        bytesPerTask(session, settings) match {
+          case Some(bytes) =>
+            val block = blockOf(bytes)
+            TaskMemory(block, Some(bytes - 2 * block))
+          case None => TaskMemory(BlockMost, None)
+        }
+    }
+
+  private def blockOf(bytes: Long): Long = math.max(MiB, math.min(BlockMost, bytes / BlockShare))
+
   /**
    * Bytes for each task, None where nothing is known (local mode: the engine's own default is by
-   * the machine). `safety` is the share of the overhead that the engine may take.
+   * the machine). `safety` is the share of the overhead that tasks may take.
    */
-  def bytesPerTask(session: SparkSession, settings: JoinSettings): Option[Long] = {
+  private def bytesPerTask(session: SparkSession, settings: JoinSettings): Option[Long] = {
     val conf = session.sparkContext.getConf
     val tasks = math.max(1, executorCores(session) / math.max(1, conf.getInt("spark.task.cpus", 1)))
     settings.maxNativeBytes.orElse {

@@ -8,6 +8,8 @@ import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import io.kinjo.KinjoException
 import org.apache.spark.SparkException
 import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.util.ArrayData
 import org.apache.spark.sql.execution.{ExtendedMode, SimpleMode}
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.types._
@@ -81,6 +83,7 @@ class KNearestSuite extends SparkSuite {
     val plan = joined.select("number", "_distance").queryExecution.executedPlan
     val node = plan.collectFirst { case exec: KNearestExec => exec }.get
     assert(node.spec.columns.isEmpty && node.measures.map(_.name) == Seq("_distance"))
+    assert(node.left.map(_.name) == Seq("number"))
     assert(joined.count() == 30)
   }
 
@@ -126,16 +129,34 @@ class KNearestSuite extends SparkSuite {
     cached.unpersist()
   }
 
+  // Vectors of 64 bytes.
+  private def numbered(rows: Int): DataFrame = session.range(0, rows, 1, 1)
+    .withColumn("query", transform(sequence(lit(0), lit(15)), i =>
+      ((col("id") * 31 + i * 17) % 101).cast("float")))
+    .withColumnRenamed("id", "number")
+
   test("more left rows than a block holds") {
     val rows = LeftBlock.MaxRows * 2 + 17
-    val left = session.range(0, rows, 1, 1)
-      .withColumn("query", transform(sequence(lit(0), lit(15)), i =>
-        ((col("id") * 31 + i * 17) % 101).cast("float")))
-    val joined = left.withColumnRenamed("id", "number")
-      .kNearestJoin(golden("flat_l2"), col("query"), 1)
+    val joined = numbered(rows).kNearestJoin(golden("flat_l2"), col("query"), 1)
     val numbers = joined.collect().map(_.getAs[Long]("number")).toSeq
     assert(numbers == (0L until rows.toLong))
     assert(executed(joined).metrics("blocks").value == 3)
+  }
+
+  test("blocks of left rows are smaller where memory is") {
+    val joined = numbered(10)
+      .kNearestJoin(golden("flat_l2"), col("query"), 1, "maxNativeBytes" -> (64 << 20))
+    assert(joined.count() == 10)
+    joined.collect()
+    // Of 32 MiB for a task, 4 for the vectors of a block, once as gathered, once as searched.
+    val node = executed(joined)
+    assert(node.spec.blockBytes == 4 << 20)
+    assert(node.spec.options("memory_limit_bytes") == (24 << 20).toString)
+    val block = new LeftBlock(ArrayType(FloatType), 1 << 20)
+    val row = InternalRow(1)
+    while (!block.isFull) block.add(row, ArrayData.toArrayData(Array.fill(1024)(1f)))
+    assert(block.size == 256)
+    block.free()
   }
 
   test("errors name what was asked") {
