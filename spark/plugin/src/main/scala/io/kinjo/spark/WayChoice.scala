@@ -96,7 +96,7 @@ private[spark] final class WayChoice(settings: JoinSettings) {
       }
       // Rows that no index covers have exact distances, so all must, whichever scope they lie in.
       val exact = loose.nonEmpty && !options.get("fast_search").contains("true")
-      val refined = if (exact) Map("refine_factor" -> "1") else Map.empty
+      val refined = if (exact) Map("refine_factor" -> "1") else Map.empty[String, String]
       val named = refined ++ options + ("index" -> index.get("name").asText)
       val ways = scopes.map(tryWay(asked, named, _))
       if (scopes.size < 2 || ways.exists(_.isLeft)) None
