@@ -143,6 +143,10 @@ typedef struct kinjo_dataset_options {
   size_t struct_size;
   int64_t version; /* KINJO_UNSET: the latest */
   const char* tag; /* of the version, instead of its number; NULL: none */
+  /* The snapshot is of these fragments alone, as if there were no others; NULL: of all. An index is
+   * searched as far as it covers them. */
+  const uint64_t* fragment_ids;
+  size_t num_fragment_ids;
 } kinjo_dataset_options;
 
 KINJO_EXPORT void kinjo_dataset_options_init(kinjo_dataset_options* options, size_t struct_size);
@@ -602,6 +606,7 @@ typedef struct kinjo_index_options {
   const void* centroids; /* num_centroids x width */
   int64_t num_centroids;
   const void* codebook; /* PQ: num_sub_vectors x 2^num_bits x (width / num_sub_vectors) */
+  const char* model;    /* instead of both: a text that kinjo_index_train gave; NULL: none */
 } kinjo_index_options;
 
 KINJO_EXPORT void kinjo_index_options_init(kinjo_index_options* options, size_t struct_size);
@@ -616,10 +621,15 @@ KINJO_EXPORT bool kinjo_index_create(const char* dataset_uri, const kinjo_index_
                                      const kinjo_run_options* run_options, char** json,
                                      kinjo_error** error);
 
+/* Learns the model of an index from a sample of all rows of the latest version, and writes nothing.
+ * `model` is a text, for kinjo_index_options of the segments that shall share it. */
+KINJO_EXPORT bool kinjo_index_train(const char* dataset_uri, const kinjo_index_options* options,
+                                    const kinjo_run_options* run_options, char** model,
+                                    kinjo_error** error);
 /* Builds the files of one segment over some fragments of the latest version, and commits nothing:
  * for building the segments of an index in several processes, which are then committed together.
- * Where the segments shall share a model, each is given its centroids and codebook. `segment` is a
- * text for kinjo_index_commit_segments. */
+ * Where the segments shall share a model, each is given it. `segment` is a text for
+ * kinjo_index_commit_segments. */
 KINJO_EXPORT bool kinjo_index_build_segment(const char* dataset_uri,
                                             const kinjo_index_options* options,
                                             const uint64_t* fragment_ids, size_t num_fragments,

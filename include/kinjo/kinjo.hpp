@@ -218,12 +218,19 @@ class Cancel {
 /// One version of a Lance dataset.
 class Dataset {
  public:
+  /// `fragment_ids`: the snapshot is of these alone.
   static Result<Dataset> Open(const std::string& uri, std::optional<int64_t> version = {},
-                              const std::string& tag = "") {
+                              const std::string& tag = "",
+                              const std::optional<std::vector<uint64_t>>& fragment_ids = {}) {
     kinjo_dataset_options options;
     kinjo_dataset_options_init(&options, sizeof(options));
     options.version = detail::OrUnset(version);
     options.tag = detail::OrNull(tag);
+    constexpr uint64_t kNone = 0;  // an empty list has no address of its own
+    if (fragment_ids.has_value()) {
+      options.fragment_ids = fragment_ids->empty() ? &kNone : fragment_ids->data();
+      options.num_fragment_ids = fragment_ids->size();
+    }
     kinjo_dataset* dataset = nullptr;
     kinjo_error* error = nullptr;
     if (!kinjo_dataset_open(uri.c_str(), &options, &dataset, &error)) return Error::Take(error);

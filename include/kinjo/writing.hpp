@@ -179,6 +179,7 @@ struct IndexOptions {
   const void* centroids = nullptr;
   std::optional<int64_t> num_centroids;
   const void* codebook = nullptr;
+  std::string model;  ///< instead of both: what Index::Train gave; "": none
 };
 
 struct IndexOptimizeOptions {
@@ -198,6 +199,15 @@ class Index {
     const kinjo_run_options raw_run = detail::RawRun(run);
     return detail::Text([&](char** text, kinjo_error** error) {
       return kinjo_index_create(dataset_uri.c_str(), &raw, &raw_run, text, error);
+    });
+  }
+  /// The text for IndexOptions::model.
+  static Result<std::string> Train(const std::string& dataset_uri, const IndexOptions& options,
+                                   const RunOptions& run = {}) {
+    const kinjo_index_options raw = Raw(options);
+    const kinjo_run_options raw_run = detail::RawRun(run);
+    return detail::Text([&](char** text, kinjo_error** error) {
+      return kinjo_index_train(dataset_uri.c_str(), &raw, &raw_run, text, error);
     });
   }
   /// The text that CommitSegments takes.
@@ -281,6 +291,7 @@ class Index {
     raw.centroids = options.centroids;
     raw.num_centroids = detail::OrUnset(options.num_centroids);
     raw.codebook = options.codebook;
+    raw.model = detail::OrNull(options.model);
     return raw;
   }
 };

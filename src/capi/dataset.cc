@@ -1,16 +1,21 @@
 // Lance datasets at the wall.
 #include "dataset/dataset.h"
 
+#include <vector>
+
 #include "arrow/c/bridge.h"
 #include "capi/describe.h"
 #include "capi/optional_number.h"
 #include "capi/wall.h"
+#include "dataset/open_fragments.h"
 
 using namespace kinjo::capi;  // NOLINT: the functions below are C's
 
 namespace {
 
-kinjo_dataset_options Defaults() { return {sizeof(kinjo_dataset_options), KINJO_UNSET, nullptr}; }
+kinjo_dataset_options Defaults() {
+  return {sizeof(kinjo_dataset_options), KINJO_UNSET, nullptr, nullptr, 0};
+}
 
 kinjo_dataset_info InfoOf(const kinjo::dataset::Dataset& dataset) {
   kinjo_dataset_info info{};
@@ -41,7 +46,14 @@ bool kinjo_dataset_open(const char* uri, const kinjo_dataset_options* options,
     kinjo::dataset::OpenOptions open;
     ARROW_ASSIGN_OR_RAISE(open.version, OptionalVersion("version", given.version));
     open.tag = TextOf(given.tag);
-    ARROW_ASSIGN_OR_RAISE(auto opened, kinjo::dataset::Dataset::Open(uri, open));
+    std::shared_ptr<kinjo::dataset::Dataset> opened;
+    if (given.fragment_ids == nullptr) {
+      ARROW_ASSIGN_OR_RAISE(opened, kinjo::dataset::Dataset::Open(uri, open));
+    } else {
+      const std::vector<uint64_t> ids(given.fragment_ids,
+                                      given.fragment_ids + given.num_fragment_ids);
+      ARROW_ASSIGN_OR_RAISE(opened, kinjo::dataset::OpenFragments(uri, open, ids));
+    }
     *dataset = new kinjo_dataset{std::move(opened)};
     return arrow::Status::OK();
   });

@@ -53,9 +53,30 @@ arrow::Result<kinjo::format::Tensor> CopyMatrix(const void* values, kinjo::forma
                                .data = std::move(data)};
 }
 
+/// A model that kinjo_index_train gave.
+arrow::Status ReadTrainedModel(const kinjo_index_options& given,
+                               const dataset::IndexedVectors& column,
+                               dataset::IndexParams* params) {
+  if (given.centroids != nullptr || given.codebook != nullptr) {
+    return kinjo::base::Invalid("model can't be given together with centroids or a codebook");
+  }
+  ARROW_ASSIGN_OR_RAISE(dataset::IndexModel model, ReadModelText(given.model));
+  if (model.centroids.type != column.element ||
+      model.centroids.cols != static_cast<uint64_t>(column.dim)) {
+    return kinjo::base::Invalid("model: it was trained on ", model.centroids.cols, " elements of ",
+                                kinjo::format::ElementTypeName(model.centroids.type), ", but ",
+                                column.column, " has ", column.dim, " of ",
+                                kinjo::format::ElementTypeName(column.element));
+  }
+  params->centroids = std::move(model.centroids);
+  params->codebook = std::move(model.codebook);
+  return arrow::Status::OK();
+}
+
 /// The given model has the column's element type and width.
 arrow::Status ReadModel(const kinjo_index_options& given, const dataset::IndexedVectors& column,
                         dataset::IndexParams* params) {
+  if (given.model != nullptr) return ReadTrainedModel(given, column, params);
   if (given.centroids != nullptr) {
     ARROW_ASSIGN_OR_RAISE(const auto count, OptionalCount("num_centroids", given.num_centroids));
     if (!count.has_value()) return kinjo::base::Invalid("num_centroids isn't given");
@@ -118,7 +139,7 @@ arrow::Result<Request> ReadRequest(const char* uri, const kinjo_index_options& g
   if (request.column.empty()) {
     ARROW_ASSIGN_OR_RAISE(request.column, dataset::OnlyVectorColumn(*request.opened));
   }
-  if (given.centroids != nullptr || given.codebook != nullptr) {
+  if (given.centroids != nullptr || given.codebook != nullptr || given.model != nullptr) {
     ARROW_ASSIGN_OR_RAISE(const auto source, dataset::VectorSource::Make(
                                                  request.opened, request.column, std::nullopt));
     ARROW_RETURN_NOT_OK(ReadModel(given, source.column(), &params));
@@ -152,6 +173,22 @@ bool kinjo_index_create(const char* dataset_uri, const kinjo_index_options* opti
                           dataset::CreateIndex(request.opened, request.column, TextOf(given.name),
                                                given.replace, request.params, request.build));
     return json == nullptr ? arrow::Status::OK() : GiveText(DescribeCreated(created), json);
+  });
+}
+
+bool kinjo_index_train(const char* dataset_uri, const kinjo_index_options* options,
+                       const kinjo_run_options* run_options, char** model, kinjo_error** error) {
+  return Wall(error, [&]() -> arrow::Status {
+    ARROW_RETURN_NOT_OK(RequireArgument(dataset_uri, "dataset_uri"));
+    ARROW_RETURN_NOT_OK(RequireArgument(model, "model"));
+    ARROW_RETURN_NOT_OK(StartComputing());
+    kinjo_index_options given = Defaults();
+    ARROW_RETURN_NOT_OK(ReadStruct(options, "kinjo_index_options", &given));
+    ARROW_ASSIGN_OR_RAISE(const Request request, ReadRequest(dataset_uri, given, run_options));
+    ARROW_ASSIGN_OR_RAISE(
+        const dataset::IndexModel learnt,
+        dataset::TrainIndexModel(request.opened, request.column, request.params, request.build));
+    return GiveText(ModelText(learnt), model);
   });
 }
 

@@ -2,6 +2,7 @@
 // rows that an index leaves out, and what is refused or stopped.
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <filesystem>
@@ -58,8 +59,12 @@ class IndexTest : public ::testing::Test {
   /// are visited and candidates scored on their vectors.
   std::vector<uint64_t> Find(const std::vector<float>& queries, int64_t k) {
     auto dataset = kinjo::Dataset::Open(uri_);
-    auto table = kinjo::Table::FromVectors(queries, kDim);
     EXPECT_KINJO_OK(dataset);
+    return Find(*dataset, queries, k);
+  }
+  std::vector<uint64_t> Find(const kinjo::Dataset& dataset, const std::vector<float>& queries,
+                             int64_t k) {
+    auto table = kinjo::Table::FromVectors(queries, kDim);
     kinjo::JoinOptions options;
     options.k = k;
     options.index = "require";
@@ -67,7 +72,7 @@ class IndexTest : public ::testing::Test {
     options.nprobes = 1000;
     options.refine_factor = 50;
     options.with_row_id = true;
-    auto join = kinjo::Join::Search(*dataset, *table, options);
+    auto join = kinjo::Join::Search(dataset, *table, options);
     EXPECT_KINJO_OK(join);
     if (!join.ok()) return {};
     auto stream = join->Run();
@@ -127,6 +132,81 @@ TEST_F(IndexTest, SegmentsOfSeveralProcessesBecomeOneIndex) {
   ASSERT_FALSE(again.ok());
   EXPECT_EQ(again.error().code, KINJO_ERROR_INVALID);
   EXPECT_THAT(again.error().message, HasSubstr("has an index 'together' already"));
+}
+
+TEST_F(IndexTest, SegmentsShareAModelThatWasTrainedOnce) {
+  for (int64_t part = 0; part < 3; ++part) Append(Vectors(300, part * 300));
+  for (const char* type : {"IVF_PQ", "IVF_FLAT", "IVF_SQ", "IVF_RQ"}) {
+    kinjo::IndexOptions options;
+    options.type = type;
+    options.num_partitions = 4;
+    auto model = kinjo::Index::Train(uri_, options);
+    ASSERT_KINJO_OK(model);
+    EXPECT_EQ(*kinjo::Index::Train(uri_, options), *model);
+    options.model = *model;
+    auto first = kinjo::Index::BuildSegment(uri_, options, {0, 2});
+    ASSERT_KINJO_OK(first);
+    auto second = kinjo::Index::BuildSegment(uri_, options, {1});
+    ASSERT_KINJO_OK(second);
+    ASSERT_KINJO_OK(kinjo::Index::CommitSegments(uri_, {*first, *second}, "shared", true));
+    for (uint64_t part = 0; part < 3; ++part) {
+      ExpectFound(part, Vectors(300, static_cast<int64_t>(part) * 300));
+    }
+  }
+}
+
+TEST_F(IndexTest, AModelOfOtherVectorsIsRefused) {
+  Append(Vectors(300));
+  kinjo::IndexOptions options;
+  options.num_partitions = 2;
+  const std::string model = *kinjo::Index::Train(uri_, options);
+  for (const std::string& text :
+       {std::string("{}"), std::string("no JSON"), model.substr(0, model.size() / 2)}) {
+    options.model = text;
+    auto refused = kinjo::Index::BuildSegment(uri_, options, {0});
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, KINJO_ERROR_INVALID);
+    EXPECT_THAT(refused.error().message, HasSubstr("model"));
+  }
+  options.model = model;
+  options.num_partitions = 3;
+  EXPECT_FALSE(kinjo::Index::BuildSegment(uri_, options, {0}).ok());
+  const float centroids[2 * kDim] = {};
+  options.num_partitions = {};
+  options.centroids = centroids;
+  options.num_centroids = 2;
+  EXPECT_FALSE(kinjo::Index::BuildSegment(uri_, options, {0}).ok());
+}
+
+TEST_F(IndexTest, ASnapshotOfSomeFragmentsSearchesTheirSegments) {
+  for (int64_t part = 0; part < 3; ++part) Append(Vectors(300, part * 300));
+  kinjo::IndexOptions options;
+  options.type = "IVF_FLAT";
+  options.num_partitions = 4;
+  auto first = kinjo::Index::BuildSegment(uri_, options, {0, 2});
+  auto second = kinjo::Index::BuildSegment(uri_, options, {1});
+  ASSERT_KINJO_OK(first);
+  ASSERT_KINJO_OK(second);
+  ASSERT_KINJO_OK(kinjo::Index::CommitSegments(uri_, {*first, *second}, "parts"));
+  const std::vector<float> queries = Vectors(50, 450);
+  for (const std::vector<uint64_t>& ids : {std::vector<uint64_t>{1}, {0, 2}, {2}}) {
+    auto some = kinjo::Dataset::Open(uri_, {}, "", ids);
+    ASSERT_KINJO_OK(some);
+    EXPECT_EQ(some->Info()->num_rows, 300 * ids.size());
+    for (const uint64_t row : Find(*some, queries, 3)) {
+      EXPECT_NE(std::find(ids.begin(), ids.end(), row >> 32), ids.end());
+    }
+  }
+  // Query i is row 150 + i of fragment 1.
+  auto middle = kinjo::Dataset::Open(uri_, {}, "", std::vector<uint64_t>{1});
+  const std::vector<uint64_t> found = Find(*middle, queries, 1);
+  for (size_t i = 0; i < found.size(); ++i) EXPECT_EQ(found[i], (uint64_t{1} << 32) + 150 + i);
+  auto missing = kinjo::Dataset::Open(uri_, {}, "", std::vector<uint64_t>{0, 7});
+  ASSERT_FALSE(missing.ok());
+  EXPECT_EQ(missing.error().code, KINJO_ERROR_NOT_FOUND);
+  auto none = kinjo::Dataset::Open(uri_, {}, "", std::vector<uint64_t>{});
+  ASSERT_KINJO_OK(none);
+  EXPECT_EQ(none->Info()->num_rows, 0u);
 }
 
 TEST_F(IndexTest, WhatDoesNotGoTogetherIsRefused) {

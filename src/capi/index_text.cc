@@ -1,7 +1,10 @@
 #include "capi/index_text.h"
 
 #include <cstdint>
+#include <string_view>
+#include <utility>
 
+#include "arrow/buffer.h"
 #include "arrow/util/base64.h"
 #include "format/index_file/segment_writer.h"
 #include "kernels/metric.h"
@@ -64,6 +67,45 @@ bool Read(const Json& json, const char* name, T* out) {
   return true;
 }
 
+constexpr const char* kNoModel = "model: the text isn't one that the training of an index gave";
+
+Json MatrixJson(const format::Tensor& matrix) {
+  const std::string_view bytes(reinterpret_cast<const char*>(matrix.data->data()),
+                               static_cast<size_t>(matrix.data->size()));
+  return {
+      {"rows", matrix.rows}, {"cols", matrix.cols}, {"values", arrow::util::base64_encode(bytes)}};
+}
+
+bool ReadElementType(const Json& json, format::ElementType* type) {
+  std::string name;
+  if (!Read(json, "element_type", &name)) return false;
+  using enum format::ElementType;
+  for (const format::ElementType known : {kFloat16, kFloat32, kFloat64, kUint8}) {
+    *type = known;
+    if (name == format::ElementTypeName(known)) return true;
+  }
+  return false;
+}
+
+// A matrix whose numbers of rows and columns are those of its values.
+bool ReadMatrix(const Json& json, const char* name, format::ElementType type,
+                format::Tensor* matrix) {
+  const auto found = json.find(name);
+  std::string values;
+  if (found == json.end() || !found->is_object() || !Read(*found, "rows", &matrix->rows) ||
+      !Read(*found, "cols", &matrix->cols) || !Read(*found, "values", &values)) {
+    return false;
+  }
+  auto bytes = arrow::util::base64_decode(values);
+  if (!bytes.ok() || matrix->rows == 0 || matrix->cols == 0) return false;
+  const uint64_t elements = bytes->size() / format::ElementBytes(type);
+  matrix->type = type;
+  const bool fits = bytes->size() % format::ElementBytes(type) == 0 &&
+                    elements % matrix->cols == 0 && elements / matrix->cols == matrix->rows;
+  matrix->data = arrow::Buffer::FromString(std::move(*bytes));
+  return fits;
+}
+
 }  // namespace
 
 std::string DescribeCreated(const dataset::CreatedIndex& created) {
@@ -84,6 +126,28 @@ std::string DescribeOptimized(const dataset::OptimizedIndex& optimized) {
     json["segment"] = std::move(segment);
   }
   return Text(json);
+}
+
+std::string ModelText(const dataset::IndexModel& model) {
+  Json json = {{"element_type", format::ElementTypeName(model.centroids.type)},
+               {"centroids", MatrixJson(model.centroids)},
+               {"codebook", nullptr}};
+  if (model.codebook.has_value()) json["codebook"] = MatrixJson(*model.codebook);
+  return Text(json);
+}
+
+arrow::Result<dataset::IndexModel> ReadModelText(const std::string& text) {
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  dataset::IndexModel model;
+  format::ElementType type;
+  const bool read = json.is_object() && ReadElementType(json, &type) &&
+                    ReadMatrix(json, "centroids", type, &model.centroids);
+  if (!read) return base::Invalid(kNoModel);
+  const auto codebook = json.find("codebook");
+  if (codebook == json.end() || codebook->is_null()) return model;
+  model.codebook.emplace();
+  if (!ReadMatrix(json, "codebook", type, &*model.codebook)) return base::Invalid(kNoModel);
+  return model;
 }
 
 std::string SegmentText(const dataset::IndexSegment& segment) {

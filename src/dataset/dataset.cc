@@ -1,8 +1,10 @@
 #include "dataset/dataset.h"
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
+#include "dataset/open_fragments.h"
 #include "dataset/snapshot.h"
 #include "format/table/manifest.h"
 #include "format/table/manifest_names.h"
@@ -36,10 +38,27 @@ arrow::Result<format::ManifestName> Choose(const std::vector<format::ManifestNam
                         " versions from ", names.front().version, " to ", names.back().version);
 }
 
-}  // namespace
+/// Leaves the fragments of these ids alone.
+arrow::Status KeepFragments(const std::vector<uint64_t>& ids, const std::string& uri,
+                            format::Manifest* manifest) {
+  const std::unordered_set<uint64_t> wanted(ids.begin(), ids.end());
+  std::unordered_set<uint64_t> found;
+  std::erase_if(manifest->fragments, [&](const format::Fragment& fragment) {
+    if (!wanted.contains(fragment.id)) return true;
+    found.insert(fragment.id);
+    return false;
+  });
+  for (const uint64_t id : ids) {
+    if (found.contains(id)) continue;
+    return base::NotFound(uri, " has no fragment ", id, " in version ", manifest->version);
+  }
+  return arrow::Status::OK();
+}
 
-arrow::Result<std::shared_ptr<Dataset>> Dataset::Open(const std::string& uri,
-                                                      const OpenOptions& options) {
+/// Of all fragments where no ids are given.
+arrow::Result<std::shared_ptr<Dataset>> OpenVersion(const std::string& uri,
+                                                    const OpenOptions& options,
+                                                    const std::vector<uint64_t>* fragment_ids) {
   ARROW_ASSIGN_OR_RAISE(io::Location root, io::ResolveUri(uri));
   ARROW_ASSIGN_OR_RAISE(const std::vector<format::ManifestName> names, format::ListManifests(root));
   ARROW_ASSIGN_OR_RAISE(const auto version, VersionOf(root, options));
@@ -53,10 +72,26 @@ arrow::Result<std::shared_ptr<Dataset>> Dataset::Open(const std::string& uri,
     return base::Corrupt(location.uri, 0, "the manifest of version ", chosen.version,
                          " says it is version ", manifest.version);
   }
+  if (fragment_ids != nullptr) {
+    ARROW_RETURN_NOT_OK(KeepFragments(*fragment_ids, root.uri, &manifest));
+  }
   std::vector<uint64_t> versions;
   versions.reserve(names.size());
   for (const format::ManifestName& name : names) versions.push_back(name.version);
   return Snapshot::Make(std::move(root), std::move(manifest), std::move(versions), counters);
+}
+
+}  // namespace
+
+arrow::Result<std::shared_ptr<Dataset>> Dataset::Open(const std::string& uri,
+                                                      const OpenOptions& options) {
+  return OpenVersion(uri, options, nullptr);
+}
+
+arrow::Result<std::shared_ptr<Dataset>> OpenFragments(const std::string& uri,
+                                                      const OpenOptions& options,
+                                                      const std::vector<uint64_t>& fragment_ids) {
+  return OpenVersion(uri, options, &fragment_ids);
 }
 
 arrow::Result<std::vector<format::Tag>> Dataset::ListTags() const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <utility>
+#include <variant>
 
 #include "base/memory_budget.h"
 #include "base/thread_pool.h"
@@ -113,6 +114,7 @@ class Builder {
   }
 
   arrow::Result<BuiltSegment> Run();
+  arrow::Result<IndexModel> LearnModel();
 
  private:
   arrow::Status Train();
@@ -187,16 +189,18 @@ arrow::Status Builder::Train() {
       static_cast<int64_t>(sample.size()) / (column_.dim * format::ElementBytes(column_.element));
   ARROW_ASSIGN_OR_RAISE(model_, index::TrainModel(vectors, training, context_));
   report_.trained_rows = model_.trained_rows;
-  const bool sampled = rows < column_.num_rows || column_.lists;
-  if (sampled && params_.kind.quantizer == format::QuantizerKind::kSq) {
-    ARROW_RETURN_NOT_OK(WidenBoundsToAllRows());
-  }
   report_.train_s = SecondsSince(start);
   return arrow::Status::OK();
 }
 
 // A row beyond the bounds of the sample would be coded as if it lay on them.
 arrow::Status Builder::WidenBoundsToAllRows() {
+  const bool sampled =
+      index::TrainingRows(params_.training, column_.num_rows) < column_.num_rows || column_.lists;
+  if (!sampled || params_.kind.quantizer != format::QuantizerKind::kSq) {
+    return arrow::Status::OK();
+  }
+  const Clock::time_point start = Clock::now();
   ARROW_ASSIGN_OR_RAISE(VectorPass pass, source_.ReadAll(batch_bytes_));
   VectorBatch batch;
   index::ElementBounds bounds;
@@ -208,6 +212,7 @@ arrow::Status Builder::WidenBoundsToAllRows() {
         index::WidenBounds(batch.vectors, params_.training.metric, context_, &bounds));
   }
   model_.quantizer = bounds.ToModel();
+  report_.train_s += SecondsSince(start);
   return arrow::Status::OK();
 }
 
@@ -338,6 +343,7 @@ arrow::Result<BuiltSegment> Builder::Run() {
   const StepShares& shares = params_.kind.has_graph ? kGraphShares : kPlainShares;
   teller_.BeginStep(shares.train);
   ARROW_RETURN_NOT_OK(Train());
+  ARROW_RETURN_NOT_OK(WidenBoundsToAllRows());
   teller_.BeginStep(shares.encode);
   ARROW_RETURN_NOT_OK(Encode());
   teller_.BeginStep(shares.write);
@@ -358,7 +364,26 @@ arrow::Result<BuiltSegment> Builder::Run() {
   return BuiltSegment{std::move(segment), std::move(report_)};
 }
 
+arrow::Result<IndexModel> Builder::LearnModel() {
+  ARROW_ASSIGN_OR_RAISE(params_, ResolveIndexParams(given_, column_));
+  teller_.BeginStep(1);
+  ARROW_RETURN_NOT_OK(Train());
+  teller_.Tell(1, /*always=*/true);
+  IndexModel learnt{.centroids = model_.ivf.centroids, .codebook = std::nullopt};
+  const auto* product = std::get_if<format::PqCodebook>(&model_.quantizer);
+  if (product != nullptr) learnt.codebook = product->codebook;
+  return learnt;
+}
+
 }  // namespace
+
+arrow::Result<IndexModel> TrainIndexModel(const std::shared_ptr<Dataset>& dataset,
+                                          const std::string& column, const IndexParams& params,
+                                          const IndexBuildOptions& options) {
+  ARROW_ASSIGN_OR_RAISE(const VectorSource source,
+                        VectorSource::Make(dataset, column, std::nullopt));
+  return Builder(*dataset, source, params, options).LearnModel();
+}
 
 arrow::Result<BuiltSegment> BuildSegment(const std::shared_ptr<Dataset>& dataset,
                                          const std::string& column,

@@ -40,6 +40,19 @@ struct IndexBuildReport {
   double write_s = 0;
 };
 
+/// A model that is learnt once for segments which are built apart; what IndexParams takes as given.
+struct IndexModel {
+  format::Tensor centroids;
+  std::optional<format::Tensor> codebook;  ///< PQ
+};
+
+/// Learns the model that BuildSegment would over all fragments of an open version, and writes
+/// nothing. What else a kind learns (bounds of SQ) or draws (rotations of RQ, by the seed) belongs
+/// to each segment.
+arrow::Result<IndexModel> TrainIndexModel(const std::shared_ptr<Dataset>& dataset,
+                                          const std::string& column, const IndexParams& params,
+                                          const IndexBuildOptions& options);
+
 struct BuiltSegment {
   IndexSegment segment;
   IndexBuildReport report;

@@ -178,7 +178,9 @@ std::string GateText(const MemoryPlan& memory) {
       memory.keeps_index ? "resident" : "streamed", ": ", megabytes(memory.resident.base_bytes),
       " + ", megabytes(memory.resident.bytes_per_row * 1e6),
       " a million rows = ", megabytes(ResidentBytes(memory.resident, rows)), " for ", rows,
-      " rows, of ", megabytes(kResidentSafety * static_cast<double>(memory.limit_bytes)));
+      " rows, of ", megabytes(kResidentSafety * static_cast<double>(memory.limit_bytes)),
+      ", which are ", ResidentRowsMax(memory.resident, memory.limit_bytes, kResidentSafety),
+      " rows");
 }
 
 std::string EstimateText(const ConsideredWay& way) {

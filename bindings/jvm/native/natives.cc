@@ -9,10 +9,12 @@
 #include <utility>
 #include <vector>
 
+#include "index_options.h"
 #include "java_error.h"
 #include "java_values.h"
 #include "join_options.h"
 #include "kinjo/kinjo.hpp"
+#include "kinjo/writing.hpp"
 
 namespace kinjo::jvm {
 namespace {
@@ -32,10 +34,20 @@ jstring JNICALL LibraryVersion(JNIEnv* env, jclass) {
 
 // ---- Datasets -----------------------------------------------------------------------------------
 
-jlong JNICALL DatasetOpen(JNIEnv* env, jclass, jstring uri, jlong version, jstring tag) {
+// Fragment ids; null: nothing, all of them.
+optional<std::vector<uint64_t>> FragmentsFromJava(JNIEnv* env, jlongArray fragments) {
+  if (fragments == nullptr) return std::nullopt;
+  std::vector<jlong> ids(static_cast<size_t>(env->GetArrayLength(fragments)));
+  env->GetLongArrayRegion(fragments, 0, static_cast<jsize>(ids.size()), ids.data());
+  return std::vector<uint64_t>(ids.begin(), ids.end());
+}
+
+jlong JNICALL DatasetOpen(JNIEnv* env, jclass, jstring uri, jlong version, jstring tag,
+                          jlongArray fragments) {
   return Guarded<jlong>(env, 0, [&] {
     const auto wanted = version == kUnset ? optional<int64_t>() : optional<int64_t>(version);
-    return ToHandle(ValueOf(Dataset::Open(FromJava(env, uri), wanted, FromJava(env, tag))));
+    return ToHandle(ValueOf(Dataset::Open(FromJava(env, uri), wanted, FromJava(env, tag),
+                                          FragmentsFromJava(env, fragments))));
   });
 }
 
@@ -75,14 +87,16 @@ jlong JNICALL DatasetScan(JNIEnv* env, jclass, jlong dataset, jobjectArray colum
     if (columns != nullptr) options.columns = FromJava(env, columns);
     options.where = FromJava(env, where);
     if (limit != kUnset) options.limit = limit;
-    if (fragments != nullptr) {
-      std::vector<jlong> ids(static_cast<size_t>(env->GetArrayLength(fragments)));
-      env->GetLongArrayRegion(fragments, 0, static_cast<jsize>(ids.size()), ids.data());
-      options.fragment_ids.emplace(ids.begin(), ids.end());
-    }
+    options.fragment_ids = FragmentsFromJava(env, fragments);
     const Cancel* flag = cancel == 0 ? nullptr : &FromHandle<Cancel>(cancel);
     return ToHandle(ValueOf(Scan(FromHandle<Dataset>(dataset), options, {flag})));
   });
+}
+
+RunOptions StoppedBy(jlong cancel) {
+  RunOptions options;
+  if (cancel != 0) options.cancel = &FromHandle<Cancel>(cancel);
+  return options;
 }
 
 // ---- Searches -----------------------------------------------------------------------------------
@@ -124,10 +138,35 @@ jstring JNICALL SearchReport(JNIEnv* env, jclass, jlong search) {
 }
 
 jlong JNICALL SearchRun(JNIEnv* env, jclass, jlong search, jlong cancel) {
+  return Guarded<jlong>(
+      env, 0, [&] { return ToHandle(ValueOf(FromHandle<Join>(search).Run(StoppedBy(cancel)))); });
+}
+
+// ---- Building indexes ---------------------------------------------------------------------------
+
+jstring JNICALL IndexTrain(JNIEnv* env, jclass, jstring uri, jobjectArray names, jobjectArray texts,
+                           jlong cancel) {
+  return Guarded<jstring>(env, nullptr, [&] {
+    const IndexOptions options = ParseIndexOptions(FromJava(env, names), FromJava(env, texts));
+    return ToJava(env, ValueOf(Index::Train(FromJava(env, uri), options, StoppedBy(cancel))));
+  });
+}
+
+jstring JNICALL IndexBuildSegment(JNIEnv* env, jclass, jstring uri, jobjectArray names,
+                                  jobjectArray texts, jlongArray fragments, jlong cancel) {
+  return Guarded<jstring>(env, nullptr, [&] {
+    const IndexOptions options = ParseIndexOptions(FromJava(env, names), FromJava(env, texts));
+    return ToJava(
+        env, ValueOf(Index::BuildSegment(FromJava(env, uri), options,
+                                         *FragmentsFromJava(env, fragments), StoppedBy(cancel))));
+  });
+}
+
+jlong JNICALL IndexCommit(JNIEnv* env, jclass, jstring uri, jobjectArray segments, jstring name,
+                          jboolean replace) {
   return Guarded<jlong>(env, 0, [&] {
-    RunOptions options;
-    if (cancel != 0) options.cancel = &FromHandle<Cancel>(cancel);
-    return ToHandle(ValueOf(FromHandle<Join>(search).Run(options)));
+    return static_cast<jlong>(ValueOf(Index::CommitSegments(
+        FromJava(env, uri), FromJava(env, segments), FromJava(env, name), replace == JNI_TRUE)));
   });
 }
 
@@ -181,7 +220,7 @@ bool RegisterAll(JNIEnv* env) {
   const JNINativeMethod methods[] = {
       METHOD("describeRuntime", "()Ljava/lang/String;", DescribeRuntime),
       METHOD("version", "()Ljava/lang/String;", LibraryVersion),
-      METHOD("datasetOpen", "(Ljava/lang/String;JLjava/lang/String;)J", DatasetOpen),
+      METHOD("datasetOpen", "(Ljava/lang/String;JLjava/lang/String;[J)J", DatasetOpen),
       METHOD("datasetFree", "(J)V", DatasetFree),
       METHOD("datasetInfo", "(J)[J", DatasetInfo),
       METHOD("datasetDescribe", "(J)Ljava/lang/String;", DatasetDescribe),
@@ -194,6 +233,14 @@ bool RegisterAll(JNIEnv* env) {
       METHOD("searchExplain", "(JZ)Ljava/lang/String;", SearchExplain),
       METHOD("searchReport", "(J)Ljava/lang/String;", SearchReport),
       METHOD("searchRun", "(JJ)J", SearchRun),
+      METHOD("indexTrain",
+             "(Ljava/lang/String;[Ljava/lang/String;[Ljava/lang/String;J)Ljava/lang/String;",
+             IndexTrain),
+      METHOD("indexBuildSegment",
+             "(Ljava/lang/String;[Ljava/lang/String;[Ljava/lang/String;[JJ)Ljava/lang/String;",
+             IndexBuildSegment),
+      METHOD("indexCommit", "(Ljava/lang/String;[Ljava/lang/String;Ljava/lang/String;Z)J",
+             IndexCommit),
       METHOD("streamNext", "(JJ)Z", StreamNext),
       METHOD("streamSchema", "(JJ)V", StreamSchema),
       METHOD("streamFree", "(J)V", StreamFree),

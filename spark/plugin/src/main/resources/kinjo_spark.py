@@ -2,6 +2,7 @@
 
     import kinjo_spark
     queries.kNearestJoin("items.lance", "embedding", 10, nprobes=20, refine_factor=5)
+    kinjo_spark.create_index(spark, "items.lance", num_partitions=1024)
 
 The module lies in the plugin's jar: --packages finds it by itself, --jars together with --py-files
 of the same jar.
@@ -9,7 +10,7 @@ of the same jar.
 
 from pyspark.sql import DataFrame
 
-__all__ = ["kNearestJoin"]
+__all__ = ["create_index", "kNearestJoin"]
 
 
 def kNearestJoin(left, right, query, k, **options):
@@ -35,6 +36,21 @@ def kNearestJoin(left, right, query, k, **options):
         texts.put(name, _text(value))
     side = right if isinstance(right, str) else right._jdf
     return DataFrame(joins.join(left._jdf, side, column._jc, k, texts), session)
+
+
+def create_index(spark, uri, **options):
+    """Builds a vector index of a Lance dataset on the executors and commits it: the new version.
+
+    options: name, replace, segments, and those of an index by name, for example column, type,
+        metric, num_partitions, num_sub_vectors
+    """
+    if not hasattr(spark, "_jvm"):
+        raise NotImplementedError("create_index needs a classic session, not Spark Connect")
+    texts = spark._jvm.java.util.HashMap()
+    for name, value in options.items():
+        texts.put(name, _text(value))
+    indexes = getattr(spark._jvm, "io.kinjo.spark.KNearestIndex")
+    return indexes.create(spark._jsparkSession, uri, texts)
 
 
 def _text(value):

@@ -15,11 +15,13 @@ public final class Dataset implements AutoCloseable {
   private final long rows;
   private final int fragments;
   private final int vectorIndexes;
+  private final long[] openedFragments;
   private long handle;
   private int users;
 
-  private Dataset(String uri, long handle) {
+  private Dataset(String uri, long handle, long[] openedFragments) {
     this.uri = uri;
+    this.openedFragments = openedFragments;
     this.handle = handle;
     long[] info = Native.datasetInfo(handle);
     this.version = info[0];
@@ -30,12 +32,20 @@ public final class Dataset implements AutoCloseable {
 
   /** Opens a version, or {@link #LATEST}. */
   public static Dataset open(String uri, long version) {
-    return new Dataset(uri, Native.datasetOpen(uri, version, null));
+    return new Dataset(uri, Native.datasetOpen(uri, version, null, null), null);
+  }
+
+  /**
+   * Opens some fragments of a version, as if it had no others: an index is searched as far as it
+   * covers them. Null: all.
+   */
+  public static Dataset openFragments(String uri, long version, long[] fragments) {
+    return new Dataset(uri, Native.datasetOpen(uri, version, null, fragments), fragments);
   }
 
   /** Opens the version that a tag names. */
   public static Dataset openTag(String uri, String tag) {
-    return new Dataset(uri, Native.datasetOpen(uri, LATEST, tag));
+    return new Dataset(uri, Native.datasetOpen(uri, LATEST, tag, null), null);
   }
 
   public String uri() {
@@ -44,6 +54,11 @@ public final class Dataset implements AutoCloseable {
 
   public long version() {
     return version;
+  }
+
+  /** As given to {@link #openFragments}; null: all. */
+  long[] openedFragments() {
+    return openedFragments;
   }
 
   /** Live rows. */

@@ -23,8 +23,17 @@ public final class LanceProbe implements AutoCloseable {
    * the same.
    */
   public static LanceProbe open(String uri, long version, ProbeOptions options) {
+    return open(uri, version, null, options);
+  }
+
+  /**
+   * Opens some fragments of a version: searches their rows alone, through the segments of an index
+   * that cover them. Null: all.
+   */
+  public static LanceProbe open(
+      String uri, long version, long[] fragments, ProbeOptions options) {
     options.check();
-    return new LanceProbe(SharedDatasets.acquire(uri, version), options);
+    return new LanceProbe(SharedDatasets.acquire(uri, version, fragments), options);
   }
 
   public Dataset dataset() {

@@ -18,7 +18,8 @@ final class Native {
 
   static native String describeRuntime();
 
-  static native long datasetOpen(String uri, long version, String tag);
+  /** `fragments`: the snapshot is of these alone; null: of all. */
+  static native long datasetOpen(String uri, long version, String tag, long[] fragments);
 
   static native void datasetFree(long dataset);
 
@@ -57,6 +58,16 @@ final class Native {
 
   /** Starts the search; {@code cancel} is a handle or 0. */
   static native long searchRun(long search, long cancel);
+
+  /** A model, as text. Names are those of kinjo_index_options; {@code cancel} is a handle or 0. */
+  static native String indexTrain(String uri, String[] names, String[] texts, long cancel);
+
+  /** A segment, as text. */
+  static native String indexBuildSegment(
+      String uri, String[] names, String[] texts, long[] fragments, long cancel);
+
+  /** The new version. */
+  static native long indexCommit(String uri, String[] segments, String name, boolean replace);
 
   /** Fills the ArrowArray at the address; false at the end. */
   static native boolean streamNext(long stream, long arrayAddress);

@@ -1,6 +1,7 @@
 package io.kinjo;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -29,21 +30,27 @@ public final class SharedDatasets {
 
   private SharedDatasets() {}
 
-  private static String keyOf(String uri, long version) {
-    return version + " " + uri;
+  private static String keyOf(String uri, long version, long[] fragments) {
+    return version + " " + Arrays.toString(fragments) + " " + uri;
   }
 
   /** The dataset at a fixed version; {@link #release} gives it back. */
   public static Dataset acquire(String uri, long version) {
+    return acquire(uri, version, null);
+  }
+
+  /** The same of some fragments alone; null: of all. */
+  public static Dataset acquire(String uri, long version, long[] fragments) {
     if (version < 1) {
       throw new IllegalArgumentException(
           "version = " + version + " must be a fixed one, at least 1");
     }
     synchronized (ENTRIES) {
-      Entry entry = ENTRIES.get(keyOf(uri, version));
+      String key = keyOf(uri, version, fragments);
+      Entry entry = ENTRIES.get(key);
       if (entry == null) {
-        entry = new Entry(Dataset.open(uri, version));
-        ENTRIES.put(keyOf(uri, version), entry);
+        entry = new Entry(Dataset.openFragments(uri, version, fragments));
+        ENTRIES.put(key, entry);
       }
       entry.holders++;
       return entry.dataset;
@@ -54,7 +61,7 @@ public final class SharedDatasets {
   public static void release(Dataset dataset) {
     List<Dataset> closing = new ArrayList<>();
     synchronized (ENTRIES) {
-      Entry entry = ENTRIES.get(keyOf(dataset.uri(), dataset.version()));
+      Entry entry = ENTRIES.get(keyOf(dataset.uri(), dataset.version(), dataset.openedFragments()));
       if (entry == null || entry.dataset != dataset || entry.holders == 0) {
         throw new IllegalStateException(dataset.uri() + " isn't held");
       }

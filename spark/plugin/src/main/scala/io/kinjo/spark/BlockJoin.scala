@@ -18,6 +18,7 @@ import org.apache.spark.sql.vectorized.{ColumnarBatch, ColumnVector}
  * @param measures which of `_distance` and `_rank` follow the right columns
  * @param types    of the columns that come out
  * @param outer    left rows without a match come out too
+ * @param fragments whose rows are searched; None: all
  */
 private[spark] final case class TaskWork(
     query: Expression,
@@ -25,7 +26,8 @@ private[spark] final case class TaskWork(
     spec: ProbeSpec,
     measures: Seq[String],
     types: Array[DataType],
-    outer: Boolean)
+    outer: Boolean,
+    fragments: Option[Array[Long]] = None)
 
 /**
  * The joined rows of one task: takes left rows block by block, has the engine search each block in
@@ -44,7 +46,7 @@ private[spark] final class BlockJoin(
   private val narrow = work.left.map(UnsafeProjection.create(_))
   private val block = new LeftBlock(query.dataType, spec.blockBytes)
   private val cancel = new Cancel
-  private val probe = LanceProbe.open(spec.uri, spec.version, options)
+  private val probe = LanceProbe.open(spec.uri, spec.version, work.fragments.orNull, options)
   private val joined = new JoinedRow
   private val noMatch = new GenericInternalRow(spec.columns.size + measures.size)
   private val toUnsafe = UnsafeProjection.create(work.types)

@@ -1,8 +1,7 @@
 package io.kinjo.spark
 
-import scala.util.{Left, Right}
+import scala.util.Left
 
-import io.kinjo.{ElementType, KinjoException, LanceProbe, ProbeOptions}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
@@ -37,58 +36,27 @@ private[spark] final class IndexedJoin(session: SparkSession, settings: JoinSett
     LeftBlock.elementOf(query.dataType) match {
       case None => Left(s"the left vector, ${query.sql}, is a ${query.dataType.sql}")
       case Some(element) =>
-        chooseWay(right, element, width, options).map { case (chosen, reason) =>
+        val asked = Asked(right, vector.datasetName, element, width)
+        new WayChoice(settings).choose(asked, options).map { way =>
           KNearestNode(
             left,
             query,
             ProbeSpec(
-              right.uri, right.version, chosen, columns.map(_.datasetName), memory.block),
+              right.uri,
+              right.version,
+              way.options,
+              columns.map(_.datasetName),
+              memory.block,
+              way.scopes),
             columns.map(_.attribute.withNullability(true)),
             if (measures) IndexedJoin.measures() else Nil,
             settings.outer,
-            reason)
+            s"${memory.told}\n${way.reason}")
         }
     }
   }
 
   private def taskThreads: String = session.sparkContext.getConf.get("spark.task.cpus", "1")
-
-  // Through an index, else by the exact scan where that is allowed; with the engine's own words.
-  private def chooseWay(
-      right: RightTable,
-      element: ElementType,
-      width: Int,
-      options: Map[String, String]): Either[String, (Map[String, String], String)] = {
-    // Where a fast search finds no index the engine says what it says to everybody.
-    val given = options.getOrElse("index", "auto") != "auto"
-    if (given || options.get("fast_search").contains("true")) tryWay(right, element, width, options)
-    else tryWay(right, element, width, options + ("index" -> "require")) match {
-      case Left(refusal) if settings.exactScan =>
-        tryWay(right, element, width, options + ("index" -> "never")).map { case (chosen, reason) =>
-          (chosen, s"$refusal; $reason")
-        }
-      case way => way
-    }
-  }
-
-  private def tryWay(
-      right: RightTable,
-      element: ElementType,
-      width: Int,
-      options: Map[String, String]): Either[String, (Map[String, String], String)] = {
-    val made = options.foldLeft(ProbeOptions.defaults()) { case (known, (name, text)) =>
-      known.`with`(name, text)
-    }
-    try {
-      val probe = LanceProbe.open(right.uri, right.version, made)
-      try Right((options, probe.explain(element, width, false)))
-      finally probe.close()
-    } catch {
-      // What another way may do; all else is the user's to mend.
-      case failure: KinjoException if Set("refused", "capacity").contains(failure.code) =>
-        Left(failure.getMessage)
-    }
-  }
 }
 
 private[spark] object IndexedJoin {

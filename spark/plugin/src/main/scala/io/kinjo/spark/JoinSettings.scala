@@ -9,6 +9,8 @@ import org.apache.spark.sql.internal.SQLConf
  * What one join was asked, from its own options and, for those it doesn't name, the session's
  * settings `spark.kinjo.<option>`. Names may be written in camelCase or with underscores.
  *
+ * @param segmentScoped whether tasks search segments of an index each: "auto" (where the whole index
+ *                      needs more memory than a task has), "always" or "never"
  * @param engine options that go to the engine as they are
  */
 private[spark] final case class JoinSettings(
@@ -22,6 +24,7 @@ private[spark] final case class JoinSettings(
     exactScan: Boolean,
     memorySafety: Double,
     maxNativeBytes: Option[Long],
+    segmentScoped: String,
     engine: Map[String, String])
 
 private[spark] object JoinSettings {
@@ -38,7 +41,7 @@ private[spark] object JoinSettings {
     }
     val own = Set(
       "how", "right_column", "right_select", "right_version", "right_tag", "suffix", "exact_scan",
-      "memory_safety", "max_native_bytes")
+      "memory_safety", "max_native_bytes", "segment_scoped")
     for (version <- given.get("right_version"); tag <- given.get("right_tag")) {
       throw invalid(s"right_version = $version and right_tag = $tag can't be given together")
     }
@@ -57,12 +60,23 @@ private[spark] object JoinSettings {
       exactScan = given.get("exact_scan").forall(switch("exact_scan", _)),
       memorySafety = given.get("memory_safety").map(share("memory_safety", _)).getOrElse(0.7),
       maxNativeBytes = given.get("max_native_bytes").map(number("max_native_bytes", _)),
+      segmentScoped = given.getOrElse("segment_scoped", "auto") match {
+        case known @ ("auto" | "always" | "never") => known
+        case other =>
+          throw invalid(s"""segment_scoped: "$other" is not "auto", "always" or "never"""")
+      },
       engine = (given -- own) + ("k" -> k.toString))
   }
 
   /** "refineFactor" -> "refine_factor". */
   private[spark] def underscored(name: String): String =
     name.flatMap(c => if (c.isUpper) s"_${c.toLower}" else c.toString)
+
+  /** At least 1. */
+  private[spark] def count(name: String, text: String): Int = number(name, text) match {
+    case value if value >= 1 && value <= Int.MaxValue => value.toInt
+    case value => throw invalid(s"$name = $value must be at least 1")
+  }
 
   private def number(name: String, text: String): Long =
     try text.trim.toLong
@@ -76,7 +90,7 @@ private[spark] object JoinSettings {
       case _ => throw invalid(s"$name must be above 0 and at most 1, but is $text")
     }
 
-  private def switch(name: String, text: String): Boolean = text match {
+  private[spark] def switch(name: String, text: String): Boolean = text match {
     case "true" => true
     case "false" => false
     case _ => throw invalid(s"""$name: "$text" is not true or false""")

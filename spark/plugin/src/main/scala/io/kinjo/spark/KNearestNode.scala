@@ -10,20 +10,24 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
  * @param options  of the join, by the engine's names
  * @param columns  the dataset's columns to give, in the order of the node's right attributes
  * @param blockBytes what a block of left rows may take, in the heap and outside of it each
+ * @param scopes     fragments that a task searches, where each is to search some alone; else none
  */
 private[spark] final case class ProbeSpec(
     uri: String,
     version: Long,
     options: Map[String, String],
     columns: Seq[String],
-    blockBytes: Long) {
+    blockBytes: Long,
+    scopes: Seq[Seq[Long]] = Nil) {
 
   /** For explain, on one line. `reason` is the engine's plan. */
   def described(reason: String): String = {
     val asked = options.toSeq.sorted.map { case (name, text) => s"$name=$text" }
     val lines = reason.split('\n').map(_.trim).filter(_.nonEmpty)
     val given = columns.mkString("columns [", ", ", "]")
-    (Seq(s"$uri version $version", asked.mkString(", "), given) ++ lines).mkString(" | ")
+    val shared = if (scopes.isEmpty) None else Some(s"${scopes.size} scopes of index segments")
+    (Seq(s"$uri version $version", asked.mkString(", "), given) ++ shared ++ lines)
+      .mkString(" | ")
   }
 }
 
@@ -48,6 +52,8 @@ private[spark] final case class KNearestNode(
     extends UnaryNode {
 
   override def output: Seq[Attribute] = child.output ++ right ++ measures
+
+  def k: Int = spec.options("k").toInt
 
   override def producedAttributes: AttributeSet = AttributeSet(right ++ measures)
 

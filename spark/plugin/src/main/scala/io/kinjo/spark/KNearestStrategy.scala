@@ -30,6 +30,21 @@ private[spark] object KNearestStrategy extends SparkStrategy {
   }
 
   private def planned(node: KNearestNode, left: Seq[Attribute]): SparkPlan =
+    if (node.spec.scopes.isEmpty) inTasks(node, left) else byScopes(node, left)
+
+  private def byScopes(node: KNearestNode, left: Seq[Attribute]): SparkPlan = {
+    val partial = KNearestScopesExec(
+      planLater(node.child),
+      node.query,
+      left,
+      node.spec,
+      KNearestScopesExec.keys(),
+      node.right,
+      node.reason)
+    KNearestMergeExec(partial, left, node.right, node.measures, node.outer, node.k)
+  }
+
+  private def inTasks(node: KNearestNode, left: Seq[Attribute]): SparkPlan =
     KNearestExec(
       planLater(node.child),
       node.query,

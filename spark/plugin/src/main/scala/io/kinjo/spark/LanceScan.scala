@@ -3,7 +3,7 @@ package io.kinjo.spark
 import scala.collection.JavaConverters._
 
 import com.fasterxml.jackson.databind.ObjectMapper
-import io.kinjo.{BatchReader, Cancel, SharedDatasets}
+import io.kinjo.{BatchReader, Cancel, Dataset, SharedDatasets}
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.connector.expressions.filter.Predicate
@@ -63,10 +63,8 @@ private[spark] final case class LanceScan(
 
   private lazy val fragments: Seq[LanceFragment] = {
     val dataset = SharedDatasets.acquire(uri, version)
-    try {
-      new ObjectMapper().readTree(dataset.describe).get("fragments").elements.asScala
-        .map(node => LanceFragment(node.get("id").asLong, node.get("rows").asLong)).toList
-    } finally SharedDatasets.release(dataset)
+    try LanceFragment.listed(dataset)
+    finally SharedDatasets.release(dataset)
   }
 
   override def planInputPartitions(): Array[InputPartition] = fragments.toArray
@@ -94,6 +92,12 @@ private[spark] object LanceScan {
 }
 
 private[spark] final case class LanceFragment(id: Long, rows: Long) extends InputPartition
+
+private[spark] object LanceFragment {
+  def listed(dataset: Dataset): Seq[LanceFragment] =
+    new ObjectMapper().readTree(dataset.describe).get("fragments").elements.asScala
+      .map(node => LanceFragment(node.get("id").asLong, node.get("rows").asLong)).toList
+}
 
 private final case class LanceReaderFactory(
     uri: String,

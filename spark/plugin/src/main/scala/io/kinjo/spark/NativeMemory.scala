@@ -7,8 +7,9 @@ import org.apache.spark.sql.SparkSession
  *
  * @param block  of a block's left vectors, which lie there twice: as gathered, and as searched
  * @param engine of the engine's own; None: its default, by the machine
+ * @param told   for explain
  */
-private[spark] final case class TaskMemory(block: Long, engine: Option[Long])
+private[spark] final case class TaskMemory(block: Long, engine: Option[Long], told: String)
 
 /**
  * How much memory outside the heap one task may take. Spark doesn't count it, so it must fit beside
@@ -24,29 +25,39 @@ private[spark] object NativeMemory {
 
   def ofTask(session: SparkSession, settings: JoinSettings): TaskMemory =
     settings.engine.get("memory_limit_bytes") match {
-      case Some(limit) => TaskMemory(blockOf(limit.toLong), None)
+      case Some(limit) =>
+        TaskMemory(blockOf(limit.toLong), None, s"memory of a task: ${mebibytes(limit.toLong)}")
       case None =>
-        bytesPerTask(session, settings) match {
-          case Some(bytes) =>
-            val block = blockOf(bytes)
-            TaskMemory(block, Some(bytes - 2 * block))
-          case None => TaskMemory(BlockMost, None)
+        bytesOfTasks(session, settings) match {
+          case Some((bytes, told)) =>
+            val each = bytes / tasks(session)
+            val block = blockOf(each)
+            val share = s"memory of a task: $told / ${tasks(session)} tasks = ${mebibytes(each)}"
+            TaskMemory(block, Some(each - 2 * block), share)
+          case None => TaskMemory(BlockMost, None, "memory of a task: by the machine")
         }
     }
 
+  private def mebibytes(bytes: Long): String = s"${bytes / MiB} MiB"
+
   private def blockOf(bytes: Long): Long = math.max(MiB, math.min(BlockMost, bytes / BlockShare))
 
-  /**
-   * Bytes for each task, None where nothing is known (local mode: the engine's own default is by
-   * the machine). `safety` is the share of the overhead that tasks may take.
-   */
-  private def bytesPerTask(session: SparkSession, settings: JoinSettings): Option[Long] = {
+  // Bytes for the tasks of an executor, with their origin; None where nothing is known (local mode).
+  private def bytesOfTasks(
+      session: SparkSession,
+      settings: JoinSettings): Option[(Long, String)] =
+    settings.maxNativeBytes match {
+      case Some(bytes) => Some((bytes, mebibytes(bytes)))
+      case None if session.sparkContext.isLocal => None
+      case None =>
+        val all = overhead(session)
+        val safety = settings.memorySafety
+        Some(((all * safety).toLong, s"$safety of the overhead of ${mebibytes(all)}"))
+    }
+
+  private def tasks(session: SparkSession): Int = {
     val conf = session.sparkContext.getConf
-    val tasks = math.max(1, executorCores(session) / math.max(1, conf.getInt("spark.task.cpus", 1)))
-    settings.maxNativeBytes.orElse {
-      if (session.sparkContext.isLocal) None
-      else Some((overhead(session) * settings.memorySafety).toLong)
-    }.map(_ / tasks)
+    math.max(1, executorCores(session) / math.max(1, conf.getInt("spark.task.cpus", 1)))
   }
 
   private def executorCores(session: SparkSession): Int = {
