@@ -115,7 +115,7 @@ def test_a_program_built_by_cmake(installed, tables, tmp_path, library):
     )
     flags = [f"-fsanitize={names}" for symbol, names in SANITIZERS.items()
              if symbol in symbols(library, "--undefined-only")]
-    configure = ["cmake", "-S", source, "-B", tmp_path / "build"]
+    configure = ["cmake", "-G", "Ninja", "-S", source, "-B", tmp_path / "build"]
     configure += [f"-DCMAKE_PREFIX_PATH={installed}", f"-DCMAKE_CXX_FLAGS={' '.join(flags)}"]
     for command in (configure, ["cmake", "--build", tmp_path / "build"]):
         subprocess.run(list(map(str, command)), check=True, stdout=subprocess.DEVNULL)

@@ -22,11 +22,12 @@ def make_index(path, index="IVF_FLAT", **options):
 
 @pytest.fixture
 def grouped(tmp_path):
-    """Ten clusters of 200, their number in column `grp`, in ten partitions."""
+    """Ten clusters of 200, their number in column `grp`, each in a partition of its own."""
     vectors = clusters(10, 200, 16, 1)
     group = pa.array(np.repeat(np.arange(10), 200))
     write(tmp_path / "r", vectors, columns={"grp": group})
-    make_index(tmp_path / "r", num_partitions=10)
+    centres = vector_array(vectors.reshape(10, 200, 16).mean(axis=1))
+    make_index(tmp_path / "r", num_partitions=10, ivf_centroids=centres)
     return tmp_path / "r", vectors
 
 
