@@ -42,7 +42,7 @@ export const integer: Check = (name, value) => {
 };
 
 export const decimal: Check = (name, value) => {
-  if (typeof value !== 'number') throw mustBe('a number', name, value);
+  if (typeof value !== 'number' || Number.isNaN(value)) throw mustBe('a number', name, value);
   return value;
 };
 

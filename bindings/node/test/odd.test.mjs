@@ -126,6 +126,9 @@ test('options that are none, or of the wrong kind', async () => {
   await handle.finished(null);
   for (const call of [
     () => all(join(ROWS, ROWS, 5)),
+    () => all(join(ROWS, ROWS, { recall: NaN })),
+    () => all(join(ROWS, ROWS, { searchEffort: NaN })),
+    () => all(join(ROWS, ROWS, { distanceRange: [NaN, 1] })),
     () => join(ROWS, ROWS).execute({ signal: 5 }),
     () => join(ROWS, ROWS).execute({ signals: 5 }),
     () => join(ROWS, ROWS).explain({ verbose: 'yes' }),
