@@ -62,7 +62,6 @@ const middle = (values) => values.sort((a, b) => a - b)[values.length >> 1];
 
 /** Medians of several drains, after one that compiles the consumer: a short one measures that. */
 async function drains() {
-  if (asked.repeats === 1) return drain();
   await drain();
   const all = [];
   for (let i = 0; i < asked.repeats; ++i) all.push(await drain());

@@ -39,6 +39,8 @@ def test_a_k_beyond_the_rows(plain):
     ({"distance_range": (float("nan"), 1)}, "distance_range"),
     ({"where": "row <\0 3"}, "where holds a zero byte"),
     ({"where": "row < \ud800"}, "where holds a character"),
+    ({"recall": float("nan")}, "recall must not be NaN"),
+    ({"search_effort": float("nan")}, "search_effort must not be NaN"),
     ({"suffix": ""}, "suffix"), ({"how": "outer"}, "how"), ({"metric": "L2\0"}, "zero byte"),
     ({"by": [""]}, "by"), ({"right_version": ""}, "right_version is an empty text"),
 ])  # fmt: skip

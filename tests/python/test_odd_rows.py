@@ -115,6 +115,16 @@ def test_frames_without_columns_or_vectors(plain):
         assert raised.value.code in ("invalid", "not_found"), nothing
 
 
+@pytest.mark.parametrize("column", [
+    pl.Series("vec", [[1.0, 2.0]]), pd.Series([1.0]), pa.array([[1.0, 2.0]]),
+    pa.chunked_array([pa.array([[1.0, 2.0]])]),
+], ids=lambda column: type(column).__name__)
+def test_a_column_is_no_table(column, plain):
+    for sides in ((column, plain[1]), (plain[0], column)):
+        with pytest.raises(kinjo.InvalidArgument, match="one column"):
+            kinjo.join(*sides)
+
+
 def test_frames_that_arrow_does_not_take(plain):
     _, right, _ = plain
     mixed = pd.DataFrame({"vec": [np.zeros(WIDTH), "a", 3]})

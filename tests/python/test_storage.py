@@ -102,6 +102,7 @@ def test_a_dataset_of_pylance_brings_its_own(vectors, tmp_path):
     ({"aws_region": None}, TypeError, "aws_region"),
     ({3: "x"}, TypeError, "3"),
     ({"aws_regoin": "x"}, kinjo.InvalidArgument, "aws_regoin"),
+    ({"aws_region": "x\0y"}, kinjo.InvalidArgument, "zero byte"),
     ({"connections": 0}, kinjo.InvalidArgument, "connections"),
 ])
 def test_what_is_refused(told, kind, message, vectors, tmp_path):

@@ -3,6 +3,7 @@
 // new version or as it was.
 import { aborted, KinjoError, translated } from './errors';
 import { native, type NativeWatch, type Progress } from './native';
+import { callbackOf, optionsOf, signalOf } from './option_checks';
 import { telling } from './progress';
 
 export interface ChangeOptions {
@@ -29,7 +30,7 @@ export interface ChangeOwner {
 export function parted<O extends ChangeOptions>(
   options: O,
 ): [Omit<O, keyof ChangeOptions>, ChangeOptions] {
-  const { signal, callback, ...others } = options;
+  const { signal, callback, ...others } = optionsOf(options) as O;
   return [others, { signal, callback }];
 }
 
@@ -51,10 +52,12 @@ function guarded(callback: (progress: Progress) => unknown, stop: () => void) {
 /** Runs what `start` starts until it is over. */
 export async function watched<T>(
   owner: ChangeOwner,
-  { signal, callback }: ChangeOptions,
+  watching: ChangeOptions,
   start: (watch: NativeWatch) => Promise<T>,
 ): Promise<T> {
   owner.check();
+  const signal = signalOf(watching.signal);
+  const callback = callbackOf(watching.callback);
   if (signal?.aborted) throw aborted(signal);
   const watch = native.makeWatch();
   const stop = () => native.raiseWatch(watch);

@@ -11,15 +11,17 @@ import {
   type WriteDatasetOptions,
 } from './change_options';
 import { parted, watched, type ChangeOptions } from './changes';
-import { aborted, invalid, quiet, translated } from './errors';
+import { aborted, quiet, translated } from './errors';
 import { toQueries, toTable, type Left, type Queries } from './left';
 import { native, type NativeDataset, type WriteReport } from './native';
-import { flag, integer, text, texts } from './option_checks';
+import { flag, integer, optionsOf, signalOf, text, texts } from './option_checks';
 import { toNativeOptions, type JoinOptions } from './options';
 import { cancelOnAbort, Query } from './query';
 import { ResultHandle, withCamelCase } from './result_handle';
 import type { Session } from './session';
 import { tellStorage } from './storage';
+
+const SCAN = ['columns', 'where', 'limit', 'offset', 'withRowId', 'signal'] as const;
 
 /** An object of the engine's JSON, by names in camelCase. */
 function told<T>(json: string): T {
@@ -49,6 +51,7 @@ export async function write(
 ): Promise<WriteReport> {
   session.check();
   const [work, watching] = parted(options);
+  text('uri', uri);
   const given = toWriteOptions(work);
   const table = await toTable(rows);
   return watched(session, watching, (watch) => native.writeDataset(watch, uri, table, given));
@@ -80,7 +83,7 @@ export class Dataset {
   search(queries: Queries, options: JoinOptions = {}): Query {
     const dataset = this.#dataset;
     const makeTable = async () => {
-      tellStorage(options.storageOptions, queries);
+      tellStorage(optionsOf(options).storageOptions, queries);
       return toQueries(queries);
     };
     return new Query(this.#session, makeTable, async (table) =>
@@ -103,16 +106,16 @@ export class Dataset {
     return quiet(this.#scan(options));
   }
 
-  async #scan({ columns, where, limit, offset, withRowId, signal, ...others }: ScanOptions) {
+  async #scan(options: ScanOptions) {
     this.#session.check();
-    const [unknown] = Object.keys(others);
-    if (unknown !== undefined) throw invalid(`there is no option '${unknown}'`);
+    const { columns, where, limit, offset, withRowId, ...others } = optionsOf(options, SCAN);
+    const signal = signalOf(others.signal);
     if (signal?.aborted) throw aborted(signal);
     const stream = await translated(() =>
       native.scanDataset(
         this.#dataset,
-        columns && (texts('columns', columns) as string[]),
-        where && (text('where', where) as string),
+        columns === undefined ? undefined : (texts('columns', columns) as string[]),
+        where === undefined ? undefined : (text('where', where) as string),
         limit === undefined ? undefined : (integer('limit', limit) as number),
         offset === undefined ? undefined : (integer('offset', offset) as number),
         withRowId === undefined ? false : (flag('withRowId', withRowId) as boolean),
@@ -126,8 +129,8 @@ export class Dataset {
 
   /** How many rows there are, or pass a SQL predicate. */
   countRows(options: { where?: string; signal?: AbortSignal } = {}): Promise<number> {
-    const { where, signal } = options;
     const counted = async () => {
+      const { where, signal } = optionsOf(options, ['where', 'signal']);
       if (where !== undefined) text('where', where);
       return watched(this.#session, { signal }, (watch) =>
         native.countRows(watch, this.#dataset, where),
@@ -148,12 +151,13 @@ export class Dataset {
 
   /** One index with what its files tell. */
   describeIndex(name: string): Promise<Record<string, unknown>> {
-    return this.#described(name);
+    return this.#described(() => text('name', name) as string);
   }
 
-  #described(index?: string): Promise<Record<string, unknown>> {
+  #described(indexOf?: () => string): Promise<Record<string, unknown>> {
     const described = async () => {
       this.#session.check();
+      const index = indexOf?.();
       return told<Record<string, unknown>>(
         await translated(native.describeDataset(this.#dataset, index)),
       );
@@ -179,7 +183,7 @@ export class Dataset {
   /** Adds rows to the latest version, and gives their number. */
   append(rows: Left, options: ChangeOptions = {}): Promise<number> {
     const appended = this.#changed(() =>
-      write(this.#session, rows, this.uri, { ...options, mode: 'append' }),
+      write(this.#session, rows, this.uri, { ...optionsOf(options), mode: 'append' }),
     );
     return quiet(appended.then((told) => told.rows));
   }
@@ -227,14 +231,14 @@ export class Dataset {
   optimizeIndices(
     options: OptimizeOptions & ChangeOptions & { name?: string } = {},
   ): Promise<(IndexReport & { changed: boolean })[]> {
-    const { name, ...others } = options;
-    return quiet(this.#optimize(name, others));
+    return quiet(this.#optimize(options));
   }
 
-  async #optimize(name: string | undefined, options: OptimizeOptions & ChangeOptions) {
+  async #optimize(options: OptimizeOptions & ChangeOptions & { name?: string }) {
     this.#session.check();
-    const [work, watching] = parted(options);
+    const [{ name, ...work }, watching] = parted(options);
     const given = toOptimizeOptions(work);
+    if (name !== undefined) text('name', name);
     const reports: (IndexReport & { changed: boolean })[] = [];
     for (const one of name === undefined ? await this.#latestNames() : [name]) {
       const text = await watched(this.#session, watching, (watch) =>

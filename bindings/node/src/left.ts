@@ -5,6 +5,7 @@ import { lib } from './arrow_copy';
 import { invalid, toError, translated } from './errors';
 import { ownTable } from './foreign_table';
 import { native, type NativeTable } from './native';
+import { integer, optionsOf, text } from './option_checks';
 
 export type NumberArray = Float32Array | Float64Array | Uint8Array | Int8Array;
 
@@ -44,13 +45,20 @@ function elementOf(values: NumberArray): string {
   throw invalid('vectors must be a Float32Array, Float64Array, Int8Array or Uint8Array');
 }
 
-function fromVectors(values: NumberArray, width: number, lengths?: number[]): NativeTable {
+/** Memory that other threads may change isn't handed on. */
+function unshared<A extends NumberArray>(values: A): A {
+  return values.buffer instanceof ArrayBuffer ? values : (values.slice() as A);
+}
+
+function fromVectors(given: NumberArray, width: number, lengths?: number[]): NativeTable {
+  const element = elementOf(given);
+  const values = unshared(given);
   if (!Number.isSafeInteger(width)) throw invalid(`width must be an integer, but is ${width}`);
   if (width > 0 && values.length % width !== 0) {
     throw invalid(`width = ${width} does not divide the ${values.length} numbers of the vectors`);
   }
   try {
-    return native.tableFromVectors(values, elementOf(values), width, lengths);
+    return native.tableFromVectors(values, element, width, lengths);
   } catch (thrown) {
     throw toError(thrown);
   }
@@ -152,16 +160,33 @@ function toVectors(values: readonly unknown[]): arrow.Vector | undefined {
   return lib.makeVector(lib.makeData(data as never));
 }
 
+/** Refuses a column for its first value that is wrong. */
+function refuse(
+  name: string,
+  values: readonly unknown[],
+  isWrong: (value: unknown) => boolean,
+  why: string,
+): void {
+  const row = values.findIndex((value) => value !== null && isWrong(value));
+  if (row < 0) return;
+  throw invalid(`column '${name}': the value of row ${row}, ${String(values[row])}, is ${why}`);
+}
+
 function scalarType(name: string, values: readonly unknown[]): arrow.DataType {
   const kinds = new Set(values.filter((value) => value !== null).map((value) => typeof value));
   if (values.every((value) => value === null)) return new lib.Null();
   if (values.every((value) => value === null || value instanceof Date)) {
+    refuse(name, values, (value) => Number.isNaN((value as Date).getTime()), 'no time');
     return new lib.TimestampMillisecond();
   }
   if (kinds.size === 1) {
     if (kinds.has('string')) return new lib.Utf8();
     if (kinds.has('boolean')) return new lib.Bool();
-    if (kinds.has('bigint')) return new lib.Int64();
+    if (kinds.has('bigint')) {
+      const isBeyond = (value: unknown) => BigInt.asIntN(64, value as bigint) !== value;
+      refuse(name, values, isBeyond, 'beyond 64 bits with a sign');
+      return new lib.Int64();
+    }
     if (kinds.has('number')) {
       const narrow = (value: unknown) =>
         value === null || (value as number) === ((value as number) | 0);
@@ -195,10 +220,21 @@ function isTable(value: object): value is arrow.Table {
   return value instanceof lib.Table || ('schema' in value && 'batches' in value);
 }
 
+function openPath(given: TablePath): Promise<NativeTable> {
+  const { path, format, version } = optionsOf(given, ['path', 'format', 'version']);
+  return translated(
+    native.openTable(
+      text('path', path) as string,
+      format === undefined ? undefined : (text('format', format) as string),
+      version === undefined ? undefined : (integer('version', version) as number),
+    ),
+  );
+}
+
 /** Makes the engine's table of one side of a join. */
 export async function toTable(left: Left, side = 'left'): Promise<NativeTable> {
-  if (typeof left === 'string') return translated(native.openTable(left));
-  if (left instanceof Uint8Array) return translated(native.tableFromIpc(left, side));
+  if (typeof left === 'string') return translated(native.openTable(text(side, left) as string));
+  if (left instanceof Uint8Array) return translated(native.tableFromIpc(unshared(left), side));
   if (left instanceof ArrayBuffer) return toTable(new Uint8Array(left), side);
   if (Array.isArray(left)) {
     const rows = left as readonly Record<string, unknown>[];
@@ -207,7 +243,7 @@ export async function toTable(left: Left, side = 'left'): Promise<NativeTable> {
   if (typeof left === 'object' && left !== null) {
     if (isTable(left)) return toTable(lib.tableToIPC(ownTable(left), 'stream'), side);
     if ('vectors' in left) return fromVectors(left.vectors, left.width);
-    if ('path' in left) return translated(native.openTable(left.path, left.format, left.version));
+    if ('path' in left) return openPath(left);
   }
   throw invalid(
     `${side} must be a path, Arrow IPC bytes, an Arrow table, an array of objects or ` +

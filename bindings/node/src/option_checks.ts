@@ -7,6 +7,28 @@ function shown(value: unknown): string {
   return typeof value === 'string' ? `'${value}'` : String(value);
 }
 
+/**
+ * The options of a call: none for undefined and null, and an object else, with no other names than
+ * those known, if they are told.
+ */
+export function optionsOf<O extends object>(
+  options: O | null | undefined,
+  known?: readonly (keyof O & string)[],
+): Partial<O> {
+  if (options === undefined || options === null) return {};
+  if (typeof options !== 'object') throw mustBe('an object', 'the options', options);
+  const names = Object.keys(options) as (keyof O & string)[];
+  const unknown = known && names.find((name) => !known.includes(name));
+  if (unknown !== undefined) throw invalid(`there is no option '${unknown}'`);
+  return options;
+}
+
+/** Texts end at a zero byte where they are read. */
+function whole(name: string, value: string): string {
+  if (value.includes('\0')) throw invalid(`${name} holds a zero byte: ${JSON.stringify(value)}`);
+  return value;
+}
+
 function mustBe(what: string, name: string, value: unknown): Error {
   return invalid(`${name} must be ${what}, but is ${shown(value)}`);
 }
@@ -20,14 +42,33 @@ export const integer: Check = (name, value) => {
 };
 
 export const decimal: Check = (name, value) => {
-  if (typeof value !== 'number') throw mustBe('a number', name, value);
+  if (typeof value !== 'number' || Number.isNaN(value)) throw mustBe('a number', name, value);
   return value;
 };
 
 export const text: Check = (name, value) => {
   if (typeof value !== 'string') throw mustBe('a string', name, value);
-  return value;
+  return whole(name, value);
 };
+
+export const signalOf = (value: unknown): AbortSignal | undefined => {
+  if (value === undefined || value === null) return undefined;
+  if (value instanceof AbortSignal) return value;
+  // One of another realm, or a stand-in.
+  const { aborted, addEventListener } = value as Partial<AbortSignal>;
+  if (typeof aborted === 'boolean' && typeof addEventListener === 'function') {
+    return value as AbortSignal;
+  }
+  throw mustBe('an AbortSignal', 'signal', value);
+};
+
+type Callback<T> = (told: T) => unknown;
+
+export function callbackOf<T>(value: Callback<T> | null | undefined): Callback<T> | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'function') throw mustBe('a function', 'callback', value);
+  return value;
+}
 
 export const flag: Check = (name, value) => {
   if (typeof value !== 'boolean') throw mustBe('true or false', name, value);
@@ -39,6 +80,7 @@ export const texts: Check = (name, value) => {
   if (!Array.isArray(list) || !list.every((one) => typeof one === 'string')) {
     throw mustBe('a list of strings', name, value);
   }
+  for (const one of list) whole(name, one);
   return list;
 };
 

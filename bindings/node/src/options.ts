@@ -6,6 +6,7 @@ import {
   eachOption,
   flag,
   integer,
+  optionsOf,
   range,
   text,
   texts,
@@ -78,7 +79,7 @@ const OPTIONS: OptionTable<Omit<JoinOptions, keyof Located>> = {
   withQueryIndex: ['with_query_index', flag],
   rightVersion: [
     'right_version',
-    (name, value) => (typeof value === 'string' ? value : integer(name, value)),
+    (name, value) => (typeof value === 'string' ? text(name, value) : integer(name, value)),
   ],
   memoryLimit: ['memory_limit_bytes', bytes],
   threads: ['threads', integer],
@@ -100,7 +101,7 @@ const OPTIONS: OptionTable<Omit<JoinOptions, keyof Located>> = {
 /** The options by the C ABI's names; what is undefined isn't given. */
 export function toNativeOptions(options: JoinOptions): Record<string, unknown> {
   const given: Record<string, unknown> = {};
-  const work = { ...options };
+  const work = { ...optionsOf(options) };
   delete work.storageOptions;
   eachOption(work, OPTIONS, (native, value) => {
     if (native === 'right_version' && typeof value === 'string') given.right_tag = value;

@@ -3,6 +3,7 @@ import type * as arrow from 'apache-arrow';
 import { schemaOf } from './arrow_types';
 import { aborted, quiet, translated } from './errors';
 import { native, type NativeJoin, type NativeTable } from './native';
+import { flag, optionsOf, signalOf } from './option_checks';
 import { ResultHandle, type HandleKind } from './result_handle';
 import type { Session } from './session';
 
@@ -31,19 +32,20 @@ export class Query {
 
   /** Resolves when all work is done; the handle's rows are then fetched on demand. */
   execute(options: ExecuteOptions = {}): Promise<ResultHandle> {
-    return quiet(this.#execute('complete', options.signal));
+    return quiet(this.#execute('complete', options));
   }
 
   /** Resolves once the work has begun: it goes on while rows are read, one batch ahead. */
   executeAsync(options: ExecuteOptions = {}): Promise<ResultHandle> {
-    return quiet(this.#execute('pending', options.signal));
+    return quiet(this.#execute('pending', options));
   }
 
   /** The plan: the path, the index and why, the memory. Reads no left row. */
   explain(options: { verbose?: boolean } = {}): Promise<string> {
     const explained = async () => {
+      const { verbose = false } = optionsOf(options, ['verbose']);
       const join = await this.#made();
-      return translated(native.explainJoin(join, options.verbose ?? false));
+      return translated(native.explainJoin(join, flag('verbose', verbose) as boolean));
     };
     return quiet(explained());
   }
@@ -61,7 +63,8 @@ export class Query {
     return join;
   }
 
-  async #execute(kind: HandleKind, signal: AbortSignal | undefined): Promise<ResultHandle> {
+  async #execute(kind: HandleKind, options: ExecuteOptions): Promise<ResultHandle> {
+    const signal = signalOf(optionsOf(options, ['signal']).signal);
     if (signal?.aborted) throw aborted(signal);
     if (signal === undefined) return this.#start(kind, signal);
     let stop: (() => void) | undefined;

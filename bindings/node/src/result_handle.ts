@@ -6,6 +6,7 @@ import { lib } from './arrow_copy';
 import { recordBatchOf, schemaOf, type ArrowField } from './arrow_types';
 import { camelCase, KinjoError, quiet, translated } from './errors';
 import type { Addon, NativeJoin, NativeStream, PackedBatch, Progress } from './native';
+import { callbackOf, flag, optionsOf, text } from './option_checks';
 import { telling } from './progress';
 import { RowMaker, type Row } from './rows';
 
@@ -35,6 +36,12 @@ export interface Owner {
 }
 
 type As<O> = O extends { as: 'arrow' } ? arrow.Table : Row[];
+
+function checkShape(as: unknown): void {
+  if (as === undefined || as === 'rows' || as === 'arrow') return;
+  const given = text('as', as) as string;
+  throw new KinjoError('invalid', `as must be 'rows' or 'arrow', but is '${given}'`);
+}
 
 /** @internal */
 export function withCamelCase(value: unknown): unknown {
@@ -96,7 +103,8 @@ export class ResultHandle implements AsyncIterable<Row> {
    */
   fetchChunk<O extends FetchOptions>(options?: O): Promise<As<O>> {
     return this.#run(async () => {
-      const { maxRows, as } = options ?? {};
+      const { maxRows, as } = optionsOf<FetchOptions>(options, ['maxRows', 'as']);
+      checkShape(as);
       if (maxRows !== undefined && !Number.isSafeInteger(maxRows)) {
         throw new KinjoError('invalid', `maxRows must be an integer, but is ${String(maxRows)}`);
       }
@@ -112,13 +120,15 @@ export class ResultHandle implements AsyncIterable<Row> {
   /** All rows that are left. */
   fetchAll<O extends Pick<FetchOptions, 'as'>>(options?: O): Promise<As<O>> {
     return this.#run(async () => {
+      const { as } = optionsOf<FetchOptions>(options, ['as']);
+      checkShape(as);
       const shaped: (Row[] | arrow.RecordBatch)[] = [];
       while (true) {
         const batch = await this.#native.streamFetch(this.#stream);
         if (batch === null) break;
-        shaped.push(this.#shaped(batch, options?.as));
+        shaped.push(this.#shaped(batch, as));
       }
-      if (options?.as === 'arrow') {
+      if (as === 'arrow') {
         return new lib.Table(this.#arrowSchema(), shaped as arrow.RecordBatch[]) as As<O>;
       }
       return (shaped as Row[][]).flat() as As<O>;
@@ -136,7 +146,9 @@ export class ResultHandle implements AsyncIterable<Row> {
    */
   finished(options: FinishedOptions = {}): Promise<void> {
     return this.#run(async () => {
-      const { callback, progress = true } = options;
+      const given = optionsOf(options, ['callback', 'progress']);
+      const callback = callbackOf(given.callback);
+      const progress = flag('progress', given.progress ?? true) as boolean;
       const done = this.#native.streamFinish(this.#stream);
       if (callback === undefined) return done;
       const read = () => this.#native.streamProgress(this.#stream);
@@ -171,7 +183,10 @@ export class ResultHandle implements AsyncIterable<Row> {
 
   /** The plan that runs. */
   explain(options: { verbose?: boolean } = {}): Promise<string> {
-    return this.#run(() => this.#native.explainJoin(this.#ofJoin(), options.verbose ?? false));
+    return this.#run(async () => {
+      const { verbose = false } = optionsOf(options, ['verbose']);
+      return this.#native.explainJoin(this.#ofJoin(), flag('verbose', verbose) as boolean);
+    });
   }
 
   /** The plan with what was measured so far. */

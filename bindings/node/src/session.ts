@@ -2,10 +2,10 @@
 import type { CreateIndexOptions, WriteDatasetOptions } from './change_options';
 import type { Change, ChangeOwner } from './changes';
 import { Dataset, write, type IndexReport } from './dataset';
-import { invalid, KinjoError, quiet, toError, translated } from './errors';
+import { KinjoError, quiet, toError, translated } from './errors';
 import { toTable, type Left, type TablePath } from './left';
 import { native, type NativeTable } from './native';
-import { integer, text } from './option_checks';
+import { integer, optionsOf, text } from './option_checks';
 import { toNativeOptions, type JoinOptions } from './options';
 import { Query } from './query';
 import type { Owner, ResultHandle } from './result_handle';
@@ -35,12 +35,12 @@ export class Session implements Owner, ChangeOwner {
    */
   join(left: Left, right: Right, options: JoinOptions = {}): Query {
     const makeTable = async () => {
-      tellStorage(options.storageOptions, left, right);
+      tellStorage(optionsOf(options).storageOptions, left, right);
       return toTable(left);
     };
     if (typeof right === 'string') {
       return new Query(this, makeTable, async (table) =>
-        native.makeJoin(table, right, 'uri', toNativeOptions(options)),
+        native.makeJoin(table, text('right', right) as string, 'uri', toNativeOptions(options)),
       );
     }
     if (right instanceof Dataset) {
@@ -61,11 +61,9 @@ export class Session implements Owner, ChangeOwner {
   open(uri: string, options: OpenOptions = {}): Promise<Dataset> {
     const opened = async () => {
       this.check();
-      const { version, storageOptions, ...others } = options;
-      const [unknown] = Object.keys(others);
-      if (unknown !== undefined) throw invalid(`there is no option '${unknown}'`);
+      const { version, storageOptions } = optionsOf(options, ['version', 'storageOptions']);
       text('uri', uri);
-      const tag = typeof version === 'string' ? version : undefined;
+      const tag = typeof version === 'string' ? (text('version', version) as string) : undefined;
       const isNumber = version !== undefined && tag === undefined;
       const number = isNumber ? (integer('version', version) as number) : undefined;
       tellStorage(storageOptions, uri);
@@ -80,7 +78,7 @@ export class Session implements Owner, ChangeOwner {
    */
   writeDataset(rows: Left, uri: string, options: WriteDatasetOptions = {}): Promise<Dataset> {
     const written = async () => {
-      const { storageOptions, ...others } = options;
+      const { storageOptions, ...others } = optionsOf(options);
       tellStorage(storageOptions, uri);
       const { version } = await write(this, rows, uri, others);
       return this.open(uri, { version });

@@ -1,6 +1,7 @@
 // What object stores need to know, told for the addresses of one call, or for all that begin alike.
 import { invalid, toError } from './errors';
 import { native } from './native';
+import { text } from './option_checks';
 
 /** By Lance's names, `aws_region` or `awsRegion`; docs/storage.md lists them. */
 export type StorageOptions = Readonly<Record<string, string | number | boolean>>;
@@ -19,12 +20,13 @@ export function setStorageOptions(options: StorageOptions, prefix = ''): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw invalid('storageOptions must be an object of names and values');
   }
-  if (typeof prefix !== 'string') throw invalid('the prefix of storage options must be a string');
+  text('the prefix', prefix);
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
   for (const [name, value] of given) {
     if (!['string', 'number', 'boolean'].includes(typeof value)) {
       throw invalid(`storageOptions.${name} must be a string`);
     }
+    text(`storageOptions.${name}`, String(value));
   }
   const names = given.map(([name]) => snakeCase(name));
   const values = given.map(([, value]) => String(value));

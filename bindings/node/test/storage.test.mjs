@@ -64,6 +64,7 @@ test('what is refused', async () => {
     [[], /must be an object/],
     [{ aws_region: null }, /aws_region must be a string/],
     [{ awsRegoin: 'x' }, /aws_regoin/],
+    [{ aws_region: 'x\0y' }, /zero byte/],
     [{ connections: 0 }, /connections/],
   ];
   for (const [storageOptions, message] of cases) {

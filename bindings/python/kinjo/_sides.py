@@ -144,6 +144,10 @@ def memory_table(value: Any, side: str, keep: bool) -> Any | None:
         return _pandas_table(value, side)
     if package == "polars" and kind == "LazyFrame":
         value = value.collect()
+    if kind in ("Series", "ChunkedArray") or (package == "pyarrow" and kind.endswith("Array")):
+        raise InvalidArgument(
+            f"the {side} side is a {kind}, which is one column without a name: make a table of it"
+        )
     name = f"{side} {kind}"
     if hasattr(value, "__arrow_c_stream__"):
         capsule = value.__arrow_c_stream__()

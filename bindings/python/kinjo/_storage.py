@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from kinjo._errors import InvalidArgument
 from kinjo._library import native
 from kinjo._paths import is_path, path_text
 
@@ -14,6 +15,8 @@ def texts_of(options: Any) -> dict[str, str]:
     for name, value in options.items():
         if not isinstance(name, str) or not isinstance(value, (str, int, float)):
             raise TypeError(f"storage_options has {name!r}: {value!r}; both must be texts")
+        if "\0" in name or "\0" in str(value):
+            raise InvalidArgument(f"storage_options holds a zero byte at {name!r}")
     return {name: str(value) for name, value in options.items()}
 
 

@@ -70,8 +70,7 @@ int64_t Dataset::CountRows(nb::handle where_given) const {
 }
 
 Stream Dataset::Scan(nb::handle columns, nb::handle where_given, nb::handle limit,
-                     nb::handle offset, nb::handle with_row_id,
-                     nb::handle batch_rows) const {
+                     nb::handle offset, nb::handle with_row_id, nb::handle batch_rows) const {
   const std::optional<std::string> where = TextOrNone("where", where_given);
   kinjo_scan_options options;
   kinjo_scan_options_init(&options, sizeof(options));

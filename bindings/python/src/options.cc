@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/string.h>
 
+#include <cmath>
 #include <map>
 
 #include "errors.h"
@@ -89,6 +90,8 @@ double FractionOf(const std::string& name, nb::handle value) {
     PyErr_Clear();
     WrongKind(name, "a number", value);
   }
+  // The library takes it for an option that wasn't given.
+  if (std::isnan(number)) RaiseError(KINJO_ERROR_INVALID, name + " must not be NaN");
   return number;
 }
 
