@@ -1,5 +1,6 @@
-"""The join on Spark, one warm session of local mode: through the index (SPARK_DIST) and exactly,
-against what users write by hand, and against Spark's own nearest-by join and the command line.
+"""The join on Spark, one warm session of local mode: through the index (SPARK_DIST), by scopes of
+its segments (SPARK_STAGED) and exactly, against what users write by hand, and against Spark's own
+nearest-by join and the command line.
 
 Needs the jars and the environment that `./dev spark` makes. The rivals run in PySpark's own
 environment (bench/spark_session.py); this half makes the data.
@@ -13,6 +14,8 @@ from tools import building, machine, spark_plugin
 from tools.terminal import Failure, run as run_command, step
 
 ROWS, WIDTH, QUERIES = 1_000_000, 128, 100_000
+# Fragments of the copy whose index has a segment for each.
+SEGMENTS = 4
 
 
 def table(vectors, name):
@@ -21,7 +24,8 @@ def table(vectors, name):
 
 
 def prepare(folder):
-    """-> the folder with left.parquet, right.lance and its index."""
+    """-> the folder with left.parquet, right.lance and its index, and the same rows in several
+    fragments, which the bench indexes itself (segments.lance)."""
     place = folder / "spark"
     if (place / "ready").exists():
         return place
@@ -35,6 +39,8 @@ def prepare(folder):
     run_command([program, "import", place / "right.parquet", place / "right.lance"])
     run_command([program, "index", "create", place / "right.lance", "--num-partitions", "1024",
                  "--num-sub-vectors", "32"])
+    run_command([program, "import", place / "right.parquet", place / "segments.lance",
+                 "--max-rows-per-file", str(ROWS // SEGMENTS)])
     (place / "ready").write_text("")
     return place
 

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from bench.paired import Rival, now, print_race, race
+from bench.spark import SEGMENTS
 from tests.spark.conftest import session
 
 K = 10
@@ -25,6 +26,7 @@ class Sides:
     def __init__(self, spark, place, program, threads):
         self.spark, self.program, self.threads = spark, program, threads
         self.left_path, self.right = place / "left.parquet", str(place / "right.lance")
+        self.segments = str(place / "segments.lance")
         self.output = place / "out.arrow"
         self.left = spark.read.parquet(str(self.left_path)).repartition(2 * threads).cache()
         self.rows = self.left.count()
@@ -97,6 +99,12 @@ def indexed(sides, left):
     return left.kNearestJoin(sides.right, "query", K, **WAY).select("number", "id")
 
 
+def segmented(sides, scoped):
+    """The same on an index of several segments, each task over all of them or over one."""
+    return sides.left.kNearestJoin(sides.segments, "query", K, segment_scoped=scoped,
+                                   **WAY).select("number", "id")
+
+
 def exact(sides, left):
     return left.kNearestJoin(sides.right, "query", K, index="never").select("number", "id")
 
@@ -125,6 +133,22 @@ def nearest_by(sides):
         spark.conf.unset("spark.kinjo.enabled")
 
 
+def staged(sides, rounds):
+    """What scopes cost: a second stage, and left rows that are written once."""
+    import kinjo_spark  # in the plugin's jar, which the session put on the path
+
+    begin = now()
+    kinjo_spark.create_index(sides.spark, sides.segments, name="vec_idx", replace=True,
+                             num_partitions=1024, num_sub_vectors=32)
+    print(f"\nan index of {SEGMENTS} segments, built by tasks: {now() - begin:.1f} s", flush=True)
+    rivals = [
+        Rival("kinjo, SPARK_DIST", sides.rows, lambda: drained(segmented(sides, "never"))),
+        Rival("kinjo, SPARK_STAGED", sides.rows, lambda: drained(segmented(sides, "always"))),
+    ]
+    title = f"Spark: {sides.rows:,} left rows on 1M x 128 in {SEGMENTS} segments"
+    print_race(f"{title}, k = {K}, {WAY}", rivals, race(rivals, rounds))
+
+
 def main(place, program, rounds, threads):
     spark = session(f"local[{threads}]", place, spark_driver_memory="6g")
     sides = Sides(spark, place, program, threads)
@@ -142,6 +166,7 @@ def main(place, program, rounds, threads):
         Rival("numpy broadcast", EXACT_ROWS, rivals[-1].run),
     ]
     print_race(f"Spark, exact: {EXACT_ROWS:,} left rows", rivals, race(rivals, rounds))
+    staged(sides, rounds)
     ours, own = nearest_by(sides)
     print(f"\nSpark, EXACT NEAREST BY, {FEW} left rows on {SMALL_RIGHT:,} right ones: "
           f"Spark's plan {own:.1f} s, kinjo {ours:.2f} s: {own / ours:.0f}x", flush=True)

@@ -8,16 +8,21 @@ import os
 import shutil
 import zipfile
 
-from tools import building, machine
+from tools import building, machine, spark_from_wheel
 from tools.terminal import run, step
 
-# The jar for 4.2 serves 4.3 too.
-LINES = ("3.5", "4.0", "4.1", "4.2")
-NEWEST = LINES[-1]
+# Maven has Spark for these; the newest of them is what CI builds.
+MAVEN_LINES = ("3.5", "4.0", "4.1", "4.2")
+NEWEST = MAVEN_LINES[-1]
+# Spark of this line there is from PyPI alone.
+WHEEL_LINE = "4.3"
+LINES = (*MAVEN_LINES, WHEEL_LINE)
 PLATFORM = "linux-x86_64"
 NATIVE_JAR = machine.ROOT / "build" / "jvm" / f"kinjo-native-0.1.0-{PLATFORM}.jar"
 LIBRARY = "libkinjo_jni.so"
+# PySpark of the newest line, and of the one beyond.
 VENV = machine.ROOT / "build" / "spark" / "venv"
+WHEEL_VENV = machine.ROOT / "build" / "spark" / f"venv-{WHEEL_LINE}"
 TESTS = "tests/spark"
 
 
@@ -62,23 +67,31 @@ def content_hash(files):
 def build(line):
     """The three jars; Maven runs the tests of the Java binding and the plugin on the way."""
     building.build("release", "kinjo_jni", "cli/kinjo")
-    maven(line, "package")
+    if line == WHEEL_LINE:
+        machine.install_requirements(f"spark-{line}", WHEEL_VENV)
+        maven(NEWEST, "package")
+        spark_from_wheel.build(line, WHEEL_VENV)
+    else:
+        maven(line, "package")
     native_jar()
 
 
-def test_from_python():
-    """The tests below tests/spark, with the jars of the newest line."""
-    machine.install_requirements("spark", VENV)
-    step("tests of the Spark plugin from Python")
+def test_from_python(line, venv, *tests):
+    """Tests below tests/spark, with the jars and PySpark of a line."""
+    step(f"tests of the plugin for Spark {line} from Python")
     variables = os.environ | {
         "PYTHONDONTWRITEBYTECODE": "1",
         "KINJO_CLI": str(building.folder("release") / "cli" / "kinjo"),
+        "KINJO_SPARK_LINE": line,
     }
-    run([VENV / "bin" / "python", "-m", "pytest", "-q", TESTS], cwd=machine.ROOT, env=variables)
+    run([venv / "bin" / "python", "-m", "pytest", "-q", *tests], cwd=machine.ROOT, env=variables)
 
 
 def test(lines):
     for line in lines:
         build(line)
     if NEWEST in lines:
-        test_from_python()
+        machine.install_requirements("spark", VENV)
+        test_from_python(NEWEST, VENV, TESTS)
+    if WHEEL_LINE in lines:
+        test_from_python(WHEEL_LINE, WHEEL_VENV, TESTS)

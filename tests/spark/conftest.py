@@ -11,10 +11,11 @@ from pyspark.sql import SparkSession
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
+LINE = os.environ.get("KINJO_SPARK_LINE", "4.2")
 
 
 def jars():
-    found = [path for pattern in ("jvm/kinjo-*.jar", "spark-4.2/kinjo-spark-*.jar")
+    found = [path for pattern in ("jvm/kinjo-*.jar", f"spark-{LINE}/kinjo-spark-*.jar")
              for path in sorted(BUILD.glob(pattern))]
     assert len(found) == 3, f"{found}: build the jars with ./dev spark"
     return found

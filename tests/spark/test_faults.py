@@ -150,16 +150,21 @@ def test_two_workers_give_the_command_lines_rows(cluster, sides, expected):
 @pytest.mark.parametrize("adaptive", ["true", "false"])
 def test_a_slow_task_that_runs_twice_gives_its_rows_once(cluster, sides, expected, adaptive,
                                                          tmp_path):
-    """The first that takes a partition's rows sleeps, the copy that speculation starts doesn't."""
+    """The first that takes the rows of one partition waits for its copy to begin."""
+    twice = tmp_path / "twice"
+
     def once_slowly(batches):
         for batch in batches:
-            mark = tmp_path / f"{batch.column('number')[0].as_py()}"
-            try:
-                mark.touch(exist_ok=False)
-                if batch.column("number")[0].as_py() < LEFT_ROWS // 4:
-                    time.sleep(20)
-            except FileExistsError:
-                (tmp_path / "twice").touch()
+            begin = batch.column("number")[0].as_py()
+            if begin == 0:
+                try:
+                    (tmp_path / "once").touch(exist_ok=False)
+                    deadline = time.monotonic() + 120
+                    while not twice.exists() and time.monotonic() < deadline:
+                        time.sleep(0.05)
+                    time.sleep(1)
+                except FileExistsError:
+                    twice.touch()
             yield batch
 
     cluster.conf.set("spark.sql.adaptive.enabled", adaptive)
@@ -169,7 +174,7 @@ def test_a_slow_task_that_runs_twice_gives_its_rows_once(cluster, sides, expecte
     finally:
         cluster.conf.unset("spark.sql.adaptive.enabled")
     assert rows_of(rows) == expected
-    assert (tmp_path / "twice").exists()
+    assert twice.exists()
 
 
 @pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGABRT])

@@ -6,7 +6,7 @@ import org.apache.spark.internal.Logging
 import org.apache.spark.sql.{SparkSession, SparkSessionExtensions}
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans._
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, NearestByJoin}
+import org.apache.spark.sql.catalyst.plans.logical.{CTERelationDef, LogicalPlan, NearestByJoin}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.types.DoubleType
 
@@ -25,9 +25,15 @@ private final class NearestByRule(session: SparkSession) extends Rule[LogicalPla
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (conf.getConfString("spark.kinjo.enabled", "true") == "false") plan
-    else plan.transformUpWithSubqueries {
+    else {
+      val shared = RightTable.byId(plan.collectWithSubqueries { case each: CTERelationDef => each })
+      taken(plan, shared)
+    }
+
+  private def taken(plan: LogicalPlan, shared: Map[Long, LogicalPlan]): LogicalPlan =
+    plan.transformUpWithSubqueries {
       case join: NearestByJoin =>
-        replaced(join) match {
+        replaced(join, shared) match {
           case Right(node) => node
           case Left(reason) =>
             logWarning(s"a nearest-by join runs by Spark's own plan: $reason")
@@ -37,7 +43,9 @@ private final class NearestByRule(session: SparkSession) extends Rule[LogicalPla
       case FallbackNode(inner: FallbackNode, _) => inner
     }
 
-  private def replaced(join: NearestByJoin): Either[String, LogicalPlan] =
+  private def replaced(
+      join: NearestByJoin,
+      shared: Map[Long, LogicalPlan]): Either[String, LogicalPlan] =
     for {
       outer <- kept(join.joinType)
       ranking <- Ranking.of(join.rankingExpression, join.direction)
@@ -45,7 +53,7 @@ private final class NearestByRule(session: SparkSession) extends Rule[LogicalPla
       query = sides._1
       vector = sides._2
       settings = JoinSettings.parse(join.numResults, options(join, outer, ranking), conf)
-      table <- RightTable.find(join.right, settings)
+      table <- RightTable.find(join.right, settings, shared)
       column <- table.columns.find(_.attribute.exprId == vector.exprId)
         .toRight(s"${vector.name} is no column of the dataset")
       _ <- ArrowTypes.vectorOf(column.field)

@@ -9,8 +9,8 @@ import org.apache.spark.sql.internal.SQLConf
  * What one join was asked, from its own options and, for those it doesn't name, the session's
  * settings `spark.kinjo.<option>`. Names may be written in camelCase or with underscores.
  *
- * @param segmentScoped whether tasks search segments of an index each: "auto" (where the whole index
- *                      needs more memory than a task has), "always" or "never"
+ * @param segmentScoped whether tasks search segments of an index each: "auto" (where the whole
+ *                      index needs more memory than a task has), "always" or "never"
  * @param engine options that go to the engine as they are
  */
 private[spark] final case class JoinSettings(

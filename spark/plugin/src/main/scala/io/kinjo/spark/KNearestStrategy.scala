@@ -5,8 +5,8 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.execution.{ProjectExec, SparkPlan, SparkStrategy}
 
 /**
- * Plans the nodes of joins. Columns that nobody above asks for are left out: right ones aren't read,
- * left ones aren't carried through the join.
+ * Plans the nodes of joins. Columns that nobody above asks for are left out: right ones aren't
+ * read, left ones aren't carried through the join.
  */
 private[spark] object KNearestStrategy extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {

@@ -9,8 +9,8 @@ import org.apache.spark.unsafe.Platform
 
 /**
  * Left rows of one native call, as many as the engine searches at a time or fit the bytes of a
- * block, in the heap as outside of it: each partition of an index that they ask is read once for all
- * of them. The rows, copied, and their vectors back to back outside the heap.
+ * block, in the heap as outside of it: each partition of an index that they ask is read once for
+ * all of them. The rows, copied, and their vectors back to back outside the heap.
  * A row whose vector is null, empty or holds a null has no vector here and matches nothing. Vectors
  * of one block are of one width; the engine compares it with the dataset's.
  */

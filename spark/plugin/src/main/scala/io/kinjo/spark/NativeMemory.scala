@@ -42,7 +42,7 @@ private[spark] object NativeMemory {
 
   private def blockOf(bytes: Long): Long = math.max(MiB, math.min(BlockMost, bytes / BlockShare))
 
-  // Bytes for the tasks of an executor, with their origin; None where nothing is known (local mode).
+  // Bytes for the tasks of an executor, with their origin; None where nothing is known: locally.
   private def bytesOfTasks(
       session: SparkSession,
       settings: JoinSettings): Option[(Long, String)] =

@@ -47,15 +47,35 @@ private[spark] object RightTable {
     } finally dataset.close()
   }
 
-  /** The dataset that a plan reads; Left says why it isn't one that the engine can read. */
-  def find(plan: LogicalPlan, settings: JoinSettings): Either[String, RightTable] = plan match {
-    case SubqueryAlias(_, child) => find(child, settings)
-    case view: View => find(view.child, settings)
-    case Project(list, child) => find(child, settings).flatMap(projected(list, _))
-    case Filter(condition, child) => find(child, settings).flatMap(filtered(condition, _))
+  /**
+   * The dataset that a plan reads; Left says why it isn't one that the engine can read.
+   *
+   * @param shared plans of common table expressions that this one may refer to
+   */
+  def find(
+      plan: LogicalPlan,
+      settings: JoinSettings,
+      shared: Map[Long, LogicalPlan] = Map.empty): Either[String, RightTable] = plan match {
+    case SubqueryAlias(_, child) => find(child, settings, shared)
+    case view: View => find(view.child, settings, shared)
+    case Project(list, child) => find(child, settings, shared).flatMap(projected(list, _))
+    case Filter(condition, child) => find(child, settings, shared).flatMap(filtered(condition, _))
     case relation: DataSourceV2Relation => related(relation, settings)
+    case WithCTE(child, defined) => find(child, settings, shared ++ byId(defined))
+    case reference: CTERelationRef if shared.contains(reference.cteId) =>
+      find(shared(reference.cteId), settings, shared).map(referred(reference, _))
     case other => Left(s"the right side has a ${other.nodeName} in its plan")
   }
+
+  /** As `find` takes common table expressions. */
+  def byId(defined: Seq[CTERelationDef]): Map[Long, LogicalPlan] =
+    defined.map(each => each.id -> each.child).toMap
+
+  // A reference has attributes of its own, in the order of the plan that it stands for.
+  private def referred(reference: CTERelationRef, table: RightTable): RightTable =
+    table.copy(columns = table.columns.zip(reference.output).map { case (column, attribute) =>
+      column.copy(attribute = attribute)
+    })
 
   private def projected(
       list: Seq[NamedExpression],
@@ -110,7 +130,11 @@ private[spark] object LanceRelation {
     relation.table match {
       case own: KinjoLanceTable => Some((own.lance.uri, Some(own.lance.version)))
       case other if !other.getClass.getName.contains("Lance") => None
-      case other => fromReadOptions(other).orElse(fromOptions(relation))
+      case other =>
+        // What its table was told of a version isn't all that the reader of a relation was.
+        val (found, asked) = (fromReadOptions(other), fromOptions(relation))
+        found.map { case (uri, version) => (uri, version.orElse(asked._2)) }
+          .orElse(asked._1.map((_, asked._2)))
     }
   }
 
@@ -126,10 +150,9 @@ private[spark] object LanceRelation {
     (ask("getDatasetUri").toString, version)
   }.toOption
 
-  private def fromOptions(relation: DataSourceV2Relation): Option[(String, Option[Long])] = {
+  private def fromOptions(relation: DataSourceV2Relation): (Option[String], Option[Long]) = {
     val options = relation.options
-    Seq("path", "datasetUri").map(name => options.get(name)).find(_ != null).map { uri =>
-      (uri, Option(options.get("version")).map(_.toLong))
-    }
+    val uri = Seq("path", "datasetUri").map(name => options.get(name)).find(_ != null)
+    (uri, Option(options.get("version")).map(_.toLong))
   }
 }

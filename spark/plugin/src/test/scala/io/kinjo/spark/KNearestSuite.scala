@@ -121,6 +121,20 @@ class KNearestSuite extends SparkSuite {
     assert(ids(plain.kNearestJoin(golden("flat_l2"), computed, 5)) == expected)
   }
 
+  test("a right side that SQL made with a common table expression") {
+    session.read.format("kinjo").load(golden("flat_l2")).createOrReplaceTempView("flat")
+    val right = session.sql(
+      "WITH few AS (SELECT id AS number, vec FROM flat WHERE id < 300) SELECT * FROM few")
+    val left = queries("flat_l2", 1)
+    val joined = left.kNearestJoin(right, col("query"), 3, "index" -> "never")
+    assert(joined.queryExecution.executedPlan.exists(_.isInstanceOf[KNearestExec]))
+    val expected = ids(left.kNearestJoin(
+      golden("flat_l2"), col("query"), 3, "index" -> "never", "where" -> "id < 300"))
+    val found = joined.select("number", "number_right").collect().toSeq
+      .groupBy(_.getInt(0)).toSeq.sortBy(_._1).map(_._2.map(_.getLong(1)))
+    assert(found == expected)
+  }
+
   test("a join of the result with itself, and the result cached") {
     val joined = queries("pq8_l2", 2).kNearestJoin(golden("pq8_l2"), col("query"), 2)
     assert(joined.as("a").join(joined.as("b"), col("a.id") === col("b.id")).count() >= 20)

@@ -5,7 +5,7 @@ import org.apache.spark.sql.execution.{SimpleMode, SparkPlan}
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.types._
 
-/** Joins whose tasks search some segments of an index each: the rows are those of the plain shape. */
+/** Joins whose tasks search some segments of an index each: rows are those of the plain shape. */
 class ScopedJoinSuite extends SparkSuite {
   // Two segments, and fragments that neither covers.
   private lazy val uri = golden("deltas")
@@ -95,11 +95,10 @@ class ScopedJoinSuite extends SparkSuite {
   }
 
   test("an index of one segment isn't shared out") {
-    val frame = left(1).kNearestJoin(golden("flat_l2"), col("query"), 2, "segmentScoped" -> "always")
+    val frame =
+      left(1).kNearestJoin(golden("flat_l2"), col("query"), 2, "segmentScoped" -> "always")
     assert(!isScoped(frame) && frame.count() > 0)
-    val failure = intercept[IllegalArgumentException] {
-      joined(left(1), "sometimes")
-    }
+    val failure = intercept[IllegalArgumentException](joined(left(1), "sometimes"))
     assert(failure.getMessage.contains("\"sometimes\""))
   }
 

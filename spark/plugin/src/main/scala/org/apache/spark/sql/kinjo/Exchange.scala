@@ -17,8 +17,8 @@ object Exchange {
       .map(_._2)
 
   /**
-   * What work makes of each partition, whose result depends on the order of its rows: Spark is told,
-   * and does all anew when it can't compute a lost partition in the same order.
+   * What work makes of each partition, whose result depends on the order of its rows: Spark is
+   * told, and does all anew when it can't compute a lost partition in the same order.
    */
   def inOrder[T: ClassTag](rows: RDD[InternalRow])(
       work: (Int, Iterator[InternalRow]) => Iterator[T]): RDD[T] =
