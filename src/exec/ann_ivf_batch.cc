@@ -239,6 +239,7 @@ int64_t AnnIvfBatch::Decode(const PartitionVisit& visit, size_t num_queries,
   const LoadedPartition& loaded = *visit.loaded;
   const bool graph = SearchesGraph(loaded, visit.live_rows);
   if (!graph) {
+    decoded->make_bytes = true;
     decoded->make_codes = static_cast<int64_t>(num_queries) >= source_.segment->queries_for_codes();
     source_.segment->Decode(visit.partition, loaded.stored, visit.addresses, dataset::kDeadRow,
                             decoded);
@@ -270,6 +271,8 @@ arrow::Status AnnIvfBatch::Visit(const PartitionVisit& visit,
     comparisons = ScanGraph(visit, source_.ef, cancel_, &worker->graph, heaps);
   } else if (source_.segment->metric() == kernels::Metric::kHamming) {
     comparisons = ScanHamming(*visit.queries, visit.query_ids, decoded, cancel_, heaps);
+  } else if (decoded.has_bytes) {
+    comparisons = ScanByteRows(visit, decoded, cancel_, &worker->bytes, heaps);
   } else {
     comparisons = ScanRows(visit, decoded, worker, heaps);
   }

@@ -18,6 +18,7 @@
 #include "dataset/row_mask.h"
 #include "exec/ann_ivf_partition.h"
 #include "exec/block_filter.h"
+#include "exec/byte_rows_scan.h"
 #include "exec/graph_scan.h"
 #include "exec/neighbor_heaps.h"
 #include "exec/partition_cache.h"
@@ -60,6 +61,7 @@ struct BatchWorker {
   std::vector<float> moved;
   std::vector<double> norms2;
   FilterScratch filter;
+  ByteScratch bytes;
   index::DecodedPartition decoded;
   GraphScratch graph;
   std::vector<ExcludedRow> excluded;

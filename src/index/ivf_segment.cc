@@ -178,8 +178,9 @@ void IvfSegmentImpl<T>::Decode(int64_t partition, const format::PartitionRows& s
   out->codes = stored.codes;
   out->ex_codes = stored.ex_codes;
   out->num_stored = stored.num_rows;
+  out->has_bytes = false;
   quantizer_->Decode(ranker_.centroid(partition), stored, addresses, dead, out);
-  if (out->make_codes) out->rows.MakeCodes(0, out->rows.num_groups());
+  if (out->make_codes && !out->has_bytes) out->rows.MakeCodes(0, out->rows.num_groups());
 }
 
 template <typename T>
