@@ -14,13 +14,16 @@ namespace {
 // partition may hold the whole table.
 constexpr int64_t kGroupsPerCheck = 1024;
 
+// Elements that a thread holds decoded: of usual partitions, all.
+constexpr int64_t kSliceElements = int64_t{4} << 20;
+
 // Queries that a thread takes through a graph at a time: a search costs as much as many scores.
 constexpr int64_t kGraphQueries = 4;
 
 // Bytes of neighbouring partitions that are read together.
 constexpr int64_t kRunBytesMax = int64_t{1} << 19;
 
-int64_t CountLive(const std::vector<uint64_t>& addresses) {
+int64_t CountLive(std::span<const uint64_t> addresses) {
   return static_cast<int64_t>(addresses.size()) -
          std::count(addresses.begin(), addresses.end(), dataset::kDeadRow);
 }
@@ -231,6 +234,11 @@ arrow::Status AnnIvfBatch::LoadRun(int64_t first, int64_t count) {
   return arrow::Status::OK();
 }
 
+int64_t AnnIvfBatch::SliceRows(int64_t dim) {
+  const int64_t groups = kSliceElements / (std::max<int64_t>(dim, 1) * kernels::kGroupRows);
+  return std::max<int64_t>(groups, 1) * kernels::kGroupRows;
+}
+
 int64_t AnnIvfBatch::Decode(const PartitionVisit& visit, size_t num_queries,
                             const NeighborHeaps& heaps, index::DecodedPartition* decoded,
                             std::vector<ExcludedRow>* excluded) const {
@@ -241,6 +249,7 @@ int64_t AnnIvfBatch::Decode(const PartitionVisit& visit, size_t num_queries,
   if (!graph) {
     decoded->make_bytes = true;
     decoded->make_codes = static_cast<int64_t>(num_queries) >= source_.segment->queries_for_codes();
+    decoded->first_stored = static_cast<uint64_t>(visit.first_row);
     source_.segment->Decode(visit.partition, loaded.stored, visit.addresses, dataset::kDeadRow,
                             decoded);
   }
@@ -249,6 +258,11 @@ int64_t AnnIvfBatch::Decode(const PartitionVisit& visit, size_t num_queries,
         graph ? visit.addresses : std::span<const uint64_t>(decoded->addresses));
   }
   return graph ? visit.live_rows : static_cast<int64_t>(decoded->addresses.size());
+}
+
+void AnnIvfBatch::CountProbes(const PartitionVisit& visit) {
+  counters_->partitions_probed.fetch_add(static_cast<int64_t>(visit.query_ids.size()),
+                                         std::memory_order_relaxed);
 }
 
 void AnnIvfBatch::CountMet(const PartitionVisit& visit, int64_t rows, NeighborHeaps* heaps) {
@@ -278,8 +292,30 @@ arrow::Status AnnIvfBatch::Visit(const PartitionVisit& visit,
   }
   ARROW_RETURN_NOT_OK(comparisons.status());
   counters_->index_comparisons.fetch_add(*comparisons, std::memory_order_relaxed);
-  counters_->partitions_probed.fetch_add(static_cast<int64_t>(visit.query_ids.size()),
-                                         std::memory_order_relaxed);
+  return arrow::Status::OK();
+}
+
+arrow::Status AnnIvfBatch::VisitSlices(
+    const PartitionVisit& visit, index::DecodedPartition* decoded,
+    std::vector<ExcludedRow>* excluded, NeighborHeaps* heaps,
+    const std::function<arrow::Status(const PartitionVisit&)>& scan) {
+  const auto rows = static_cast<int64_t>(visit.addresses.size());
+  const bool graph = SearchesGraph(*visit.loaded, visit.live_rows);
+  const int64_t step = graph ? rows : SliceRows(source_.segment->dim());
+  matching_rows_[visit.partition] = 0;
+  int64_t first = 0;
+  do {
+    PartitionVisit slice = visit;
+    slice.first_row = first;
+    slice.addresses = visit.addresses.subspan(first, std::min(step, rows - first));
+    if (rows > step) slice.live_rows = CountLive(slice.addresses);
+    const int64_t matching = Decode(slice, visit.query_ids.size(), *heaps, decoded, excluded);
+    slice.excluded = *excluded;
+    matching_rows_[visit.partition] += matching;
+    CountMet(slice, matching, heaps);
+    ARROW_RETURN_NOT_OK(scan(slice));
+    first += step;
+  } while (first < rows);
   return arrow::Status::OK();
 }
 
@@ -320,6 +356,28 @@ arrow::Result<int64_t> AnnIvfBatch::ScanRows(const PartitionVisit& visit,
   return survivors;
 }
 
+arrow::Status AnnIvfBatch::VisitGroup(PartitionVisit part,
+                                      std::span<const std::pair<uint32_t, uint32_t>> rows,
+                                      BatchWorker* worker, NeighborHeaps* heaps) {
+  const bool graph = SearchesGraph(*part.loaded, static_cast<int64_t>(rows.size()));
+  const auto step = graph ? rows.size() : static_cast<size_t>(SliceRows(source_.segment->dim()));
+  const std::span<const uint64_t> addresses = part.addresses;
+  part.addresses = worker->group_addresses;
+  do {
+    const auto slice = rows.first(std::min(step, rows.size()));
+    rows = rows.subspan(slice.size());
+    for (const auto& [_, row] : slice) worker->group_addresses[row] = addresses[row];
+    part.live_rows = static_cast<int64_t>(slice.size());
+    const int64_t matching =
+        Decode(part, part.query_ids.size(), *heaps, &worker->decoded, &worker->excluded);
+    part.excluded = worker->excluded;
+    CountMet(part, matching, heaps);
+    ARROW_RETURN_NOT_OK(Visit(part, worker->decoded, worker, heaps));
+    for (const auto& [_, row] : slice) worker->group_addresses[row] = dataset::kDeadRow;
+  } while (!rows.empty());
+  return arrow::Status::OK();
+}
+
 arrow::Status AnnIvfBatch::VisitGroups(const PartitionVisit& visit, BatchWorker* worker,
                                        NeighborHeaps* heaps) {
   const size_t rows = visit.addresses.size();
@@ -344,18 +402,8 @@ arrow::Status AnnIvfBatch::VisitGroups(const PartitionVisit& visit, BatchWorker*
     const auto first = std::lower_bound(worker->group_rows.begin(), worker->group_rows.end(),
                                         std::pair(group, uint32_t{0}));
     auto last = first;
-    for (; last != worker->group_rows.end() && last->first == group; ++last) {
-      worker->group_addresses[last->second] = visit.addresses[last->second];
-    }
-    part.addresses = worker->group_addresses;
-    part.live_rows = last - first;
-    const int64_t matching = Decode(part, count, *heaps, &worker->decoded, &worker->excluded);
-    part.excluded = worker->excluded;
-    CountMet(part, matching, heaps);
-    ARROW_RETURN_NOT_OK(Visit(part, worker->decoded, worker, heaps));
-    for (auto row = first; row != last; ++row) {
-      worker->group_addresses[row->second] = dataset::kDeadRow;
-    }
+    while (last != worker->group_rows.end() && last->first == group) ++last;
+    ARROW_RETURN_NOT_OK(VisitGroup(part, {first, last}, worker, heaps));
   }
   return arrow::Status::OK();
 }
@@ -369,20 +417,32 @@ arrow::Status AnnIvfBatch::ScanByPartition(const index::QueryBlock& queries,
     const int64_t partition = probes.partitions[item];
     ARROW_ASSIGN_OR_RAISE(const auto loaded, Load(partition));
     BatchWorker& worker = (*workers_)[id];
-    PartitionVisit visit{.segment = source_.segment.get(),
-                         .partition = partition,
-                         .loaded = loaded.get(),
-                         .queries = &queries,
-                         .query_ids = probes.queries_of(item),
-                         .addresses = loaded->addresses,
-                         .live_rows = loaded->live_rows};
+    const PartitionVisit visit{.segment = source_.segment.get(),
+                               .partition = partition,
+                               .loaded = loaded.get(),
+                               .queries = &queries,
+                               .query_ids = probes.queries_of(item),
+                               .addresses = loaded->addresses,
+                               .live_rows = loaded->live_rows};
     ARROW_RETURN_NOT_OK(cancel_.Check());
+    CountProbes(visit);
     if (heaps->groups() != nullptr) return VisitGroups(visit, &worker, heaps);
-    matching_rows_[partition] =
-        Decode(visit, visit.query_ids.size(), *heaps, &worker.decoded, &worker.excluded);
-    visit.excluded = worker.excluded;
-    CountMet(visit, matching_rows_[partition], heaps);
-    return Visit(visit, worker.decoded, &worker, heaps);
+    return VisitSlices(
+        visit, &worker.decoded, &worker.excluded, heaps,
+        [&](const PartitionVisit& slice) { return Visit(slice, worker.decoded, &worker, heaps); });
+  });
+}
+
+arrow::Status AnnIvfBatch::ScanTiles(
+    const PartitionVisit& visit, int64_t tile_queries,
+    const std::function<arrow::Status(const PartitionVisit&, int)>& scan) {
+  const auto num_queries = static_cast<int64_t>(visit.query_ids.size());
+  const int64_t tiles = (num_queries + tile_queries - 1) / tile_queries;
+  return pool_->ParallelFor(tiles, cancel_, [&](int64_t tile, int id) {
+    const int64_t first = tile * tile_queries;
+    PartitionVisit part = visit;
+    part.query_ids = visit.query_ids.subspan(first, std::min(tile_queries, num_queries - first));
+    return scan(part, id);
   });
 }
 
@@ -397,33 +457,26 @@ arrow::Status AnnIvfBatch::ScanByQuery(const index::QueryBlock& queries, const P
     counters_->partitions_started.fetch_add(1, std::memory_order_relaxed);
     const int64_t partition = probes.partitions[i];
     ARROW_ASSIGN_OR_RAISE(const auto loaded, Load(partition));
-    PartitionVisit whole{.segment = source_.segment.get(),
-                         .partition = partition,
-                         .loaded = loaded.get(),
-                         .queries = &queries,
-                         .query_ids = probes.queries_of(i),
-                         .addresses = loaded->addresses,
-                         .live_rows = loaded->live_rows};
+    const PartitionVisit whole{.segment = source_.segment.get(),
+                               .partition = partition,
+                               .loaded = loaded.get(),
+                               .queries = &queries,
+                               .query_ids = probes.queries_of(i),
+                               .addresses = loaded->addresses,
+                               .live_rows = loaded->live_rows};
     ARROW_RETURN_NOT_OK(cancel_.Check());
-    if (!by_group) {
-      matching_rows_[partition] =
-          Decode(whole, whole.query_ids.size(), *heaps, &shared.decoded, &excluded);
-      whole.excluded = excluded;
-      CountMet(whole, matching_rows_[partition], heaps);
-    }
+    CountProbes(whole);
     const bool graph = SearchesGraph(*loaded, loaded->live_rows);
     const int64_t tile_queries = graph && !by_group ? kGraphQueries : kTileQueries;
-    const auto num_queries = static_cast<int64_t>(whole.query_ids.size());
-    const int64_t tiles = (num_queries + tile_queries - 1) / tile_queries;
-    ARROW_RETURN_NOT_OK(pool_->ParallelFor(tiles, cancel_, [&](int64_t tile, int id) {
-      const auto first = static_cast<size_t>(tile * tile_queries);
-      PartitionVisit visit = whole;
-      visit.query_ids = whole.query_ids.subspan(
-          first, std::min(static_cast<size_t>(tile_queries), whole.query_ids.size() - first));
-      BatchWorker* worker = &(*workers_)[id];
-      if (by_group) return VisitGroups(visit, worker, heaps);
-      return Visit(visit, shared.decoded, worker, heaps);
-    }));
+    const auto scan = [&](const PartitionVisit& slice) {
+      return ScanTiles(slice, tile_queries, [&](const PartitionVisit& visit, int id) {
+        BatchWorker* worker = &(*workers_)[id];
+        return by_group ? VisitGroups(visit, worker, heaps)
+                        : Visit(visit, shared.decoded, worker, heaps);
+      });
+    };
+    ARROW_RETURN_NOT_OK(by_group ? scan(whole)
+                                 : VisitSlices(whole, &shared.decoded, &excluded, heaps, scan));
   }
   return arrow::Status::OK();
 }

@@ -99,6 +99,10 @@ class AnnIvfBatch {
   arrow::Status VisitAddresses(
       const std::function<void(int64_t, std::span<const uint64_t>)>& visit);
 
+  /// Rows of a partition that are decoded at a time, at most, of `dim` elements: a partition may
+  /// hold the whole table.
+  static int64_t SliceRows(int64_t dim);
+
   /// How many partitions of a segment are loaded and decoded at a time, at most.
   static int64_t PartitionsAtOnce(int64_t num_partitions, int64_t threads) {
     return SharesPartitions(num_partitions, threads) ? 1 : threads;
@@ -132,8 +136,19 @@ class AnnIvfBatch {
                  index::DecodedPartition* decoded, std::vector<ExcludedRow>* excluded) const;
   arrow::Status Visit(const PartitionVisit& visit, const index::DecodedPartition& decoded,
                       BatchWorker* worker, NeighborHeaps* heaps);
+  /// Calls scan(slice) for the slices of a visit, one where a graph is searched: each is decoded
+  /// into `decoded`, with the rows that single queries exclude in `excluded`, and what its queries
+  /// met is counted.
+  arrow::Status VisitSlices(const PartitionVisit& visit, index::DecodedPartition* decoded,
+                            std::vector<ExcludedRow>* excluded, NeighborHeaps* heaps,
+                            const std::function<arrow::Status(const PartitionVisit&)>& scan);
+  /// Visits for queries of one group, whose rows are `rows`, by group and stored row: as many at a
+  /// time as a slice takes. worker->group_addresses has dead rows only, before and afterwards.
+  arrow::Status VisitGroup(PartitionVisit part, std::span<const std::pair<uint32_t, uint32_t>> rows,
+                           BatchWorker* worker, NeighborHeaps* heaps);
   /// Visits for one group of queries after another.
   arrow::Status VisitGroups(const PartitionVisit& visit, BatchWorker* worker, NeighborHeaps* heaps);
+  void CountProbes(const PartitionVisit& visit);
   static void CountMet(const PartitionVisit& visit, int64_t rows, NeighborHeaps* heaps);
   /// Scores the decoded rows; returns how many survived the filter.
   arrow::Result<int64_t> ScanRows(const PartitionVisit& visit,
@@ -141,6 +156,9 @@ class AnnIvfBatch {
                                   NeighborHeaps* heaps);
   arrow::Status ScanByPartition(const index::QueryBlock& queries, const ProbeList& probes,
                                 NeighborHeaps* heaps);
+  /// Calls scan(visit for some of the queries, thread) for all of them, on all threads.
+  arrow::Status ScanTiles(const PartitionVisit& visit, int64_t tile_queries,
+                          const std::function<arrow::Status(const PartitionVisit&, int)>& scan);
   arrow::Status ScanByQuery(const index::QueryBlock& queries, const ProbeList& probes,
                             NeighborHeaps* heaps);
 

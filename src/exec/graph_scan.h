@@ -30,8 +30,10 @@ struct PartitionVisit {
   const LoadedPartition* loaded = nullptr;
   const index::QueryBlock* queries = nullptr;
   std::span<const uint32_t> query_ids;
-  /// Of each stored row; dataset::kDeadRow for those that may not come out for these queries.
+  /// Of each stored row from `first_row` on; dataset::kDeadRow for those that may not come out for
+  /// these queries.
   std::span<const uint64_t> addresses;
+  int64_t first_row = 0;  ///< not 0 in a slice of a partition
   int64_t live_rows = 0;  ///< those that may
   /// The rows that single queries exclude, by their numbers in what is scanned: the stored rows of
   /// a graph, else the decoded ones.

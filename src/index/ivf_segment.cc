@@ -31,6 +31,7 @@ class IvfSegmentImpl final : public FilesSegment {
 
   kernels::Metric metric() const override { return metric_; }
   bool is_exact() const override { return quantizer_->is_exact(); }
+  bool scans_bytes() const override { return quantizer_->scans_bytes(); }
   int64_t queries_for_codes() const override { return quantizer_->queries_for_codes(); }
 
   QueryBlock PrepareQueries(std::span<const double> vectors) const override;

@@ -55,6 +55,10 @@ struct DecodedPartition {
   /// machine scans those (kernels::ScansBytes), make `bytes` instead of `rows`.
   bool make_bytes = false;
 
+  /// Set by the caller before Decode: the stored row of its first address, not 0 where a partition
+  /// is decoded a slice of rows at a time.
+  uint64_t first_stored = 0;
+
   bool has_bytes = false;       ///< Decode made `bytes`
   kernels::GroupedBytes bytes;  ///< the rows kept, in storage order
   double byte_unit = 0;         ///< what a squared difference is multiplied by: the distance
@@ -120,12 +124,16 @@ class IvfSegment {
   /// Reads both of `count` partitions from `first` on, in as few reads as columns are stored.
   virtual arrow::Result<std::vector<format::PartitionRows>> LoadRun(int64_t first,
                                                                     int64_t count) const;
-  /// Decodes the rows whose entry in `addresses` (parallel to the stored rows) isn't `dead`. Rows
+  /// Decodes the rows whose entry in `addresses` (parallel to the stored rows from
+  /// out->first_stored on) isn't `dead`. Rows
   /// that can't match aren't kept either: flat vectors with an element that isn't finite, or zero
   /// under cosine; RQ codes with a factor that isn't finite.
   virtual void Decode(int64_t partition, const format::PartitionRows& stored,
                       std::span<const uint64_t> addresses, uint64_t dead,
                       DecodedPartition* out) const = 0;
+
+  /// True where Decode makes bytes when asked to.
+  virtual bool scans_bytes() const { return false; }
 
   /// Queries of one partition from which on its rows should be made bytes.
   virtual int64_t queries_for_codes() const { return 12; }

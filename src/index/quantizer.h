@@ -20,6 +20,7 @@ class Quantizer {
   virtual ~Quantizer() = default;
 
   virtual bool is_exact() const = 0;
+  virtual bool scans_bytes() const { return false; }
   /// Making a partition's bytes costs about as much as scanning its floats for ten queries.
   virtual int64_t queries_for_codes() const { return 12; }
   /// Sets `coded` (and `bytes`) from `values`, where rows aren't compared with those.
@@ -62,7 +63,8 @@ template <typename T>
 arrow::Result<std::unique_ptr<Quantizer<T>>> MakeRqQuantizer(const format::IndexFiles& files,
                                                              kernels::Metric metric);
 
-/// Keeps the stored rows whose address isn't `dead`: fills `addresses` and `storage_position`.
+/// Keeps the stored rows, from `first_stored` on, whose address isn't `dead`: fills `addresses` and
+/// `storage_position`.
 void KeepLiveRows(std::span<const uint64_t> addresses, uint64_t dead, DecodedPartition* out);
 
 template <typename T>

@@ -34,6 +34,9 @@ class SqQuantizer final : public Quantizer<T> {
   bool has_finite_step() const { return std::isfinite(step_) && std::isfinite(range_); }
 
   bool is_exact() const override { return false; }
+  bool scans_bytes() const override {
+    return metric_ != kernels::Metric::kDot && kernels::ScansBytes(dim_);
+  }
   void CodeQueries(QueryBlock* block) const override;
   void Decode(const T* centroid, const format::PartitionRows& stored,
               std::span<const uint64_t> addresses, uint64_t dead,
@@ -96,7 +99,7 @@ void SqQuantizer<T>::Decode(const T* centroid, const format::PartitionRows&,
                             std::span<const uint64_t> addresses, uint64_t dead,
                             DecodedPartition* out) const {
   KeepLiveRows(addresses, dead, out);
-  if (out->make_bytes && metric_ != kernels::Metric::kDot && kernels::ScansBytes(dim_)) {
+  if (out->make_bytes && scans_bytes()) {
     GroupBytes(out);
     return;
   }

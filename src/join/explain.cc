@@ -206,6 +206,13 @@ void AddWays(const JoinPlan& plan, const JoinReport* report, PlanNode::Entries* 
   }
 }
 
+std::string ThreadsText(const JoinPlan& plan) {
+  const char* unit = plan.threads == 1 ? " thread" : " threads";
+  if (plan.threads == plan.threads_asked) return base::Concat(plan.threads, unit);
+  return base::Concat(plan.threads, unit, " of ", plan.threads_asked,
+                      " (the limit has no room for the buffers of more)");
+}
+
 void AddDetails(const JoinPlan& plan, bool verbose, const JoinReport* report, PlanNode* node) {
   PlanNode::Entries& details = node->details;
   details.emplace_back("path", (plan.uses_index() ? "index; " : "exact; ") + plan.choice.reason);
@@ -232,8 +239,7 @@ void AddDetails(const JoinPlan& plan, bool verbose, const JoinReport* report, Pl
   const MemoryPlan& memory = plan.memory;
   details.emplace_back(
       "limits", base::Concat("estimated memory ", Bytes(memory.total_bytes() - memory.slack_bytes),
-                             " of ", Bytes(memory.limit_bytes), ", ", plan.threads,
-                             plan.threads == 1 ? " thread" : " threads", ": runs"));
+                             " of ", Bytes(memory.limit_bytes), ", ", ThreadsText(plan), ": runs"));
   AddWays(plan, report, &details);
   if (!verbose) return;
   details.emplace_back(

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "exec/ann_ivf_batch.h"
 #include "exec/block_filter.h"
 #include "index/hnsw_search.h"
 #include "join/right_side.h"
@@ -66,6 +67,7 @@ int64_t PartitionBytes(const MemoryNeeds& needs) {
     // More live rows than a tenth are searched through the graph, where they lie.
     decoded_rows = rows / 10 + 1;
   }
+  decoded_rows = std::min(decoded_rows, exec::AnnIvfBatch::SliceRows(needs.dim));
   bytes += decoded_rows * (needs.dim * 5 + (needs.coded ? 5 : 3) * 8);
   if (needs.by_group) bytes += rows * (8 + 8 + 4);  // addresses and numbers of a group's rows
   bytes *= needs.partitions_at_once > 0 ? needs.partitions_at_once : needs.threads;
@@ -167,10 +169,10 @@ arrow::Result<MemoryPlan> PlanMemory(const MemoryNeeds& needs) {
         base::ErrorCode::kCapacity,
         base::Concat("memory_limit = ", needs.limit_bytes,
                      " bytes is too small for this join: the smallest that would do is ",
-                     RoundedUp(SmallestLimit(counted)), " (", SmallestLimit(counted), " bytes: ",
-                     plan.fixed_bytes, " for the buffers of ", needs.threads, " threads, ", pairs,
-                     plan.query_bytes, " a left row); raise it, or lower threads = ", needs.threads,
-                     ", k = ", needs.k, " or refine_factor"));
+                     RoundedUp(SmallestLimit(counted)), " (", SmallestLimit(counted),
+                     " bytes: ", plan.fixed_bytes, " for the buffers of ", needs.threads,
+                     needs.threads == 1 ? " thread, " : " threads, ", pairs, plan.query_bytes,
+                     " a left row); raise it, or lower k = ", needs.k, " or refine_factor"));
   }
   const int64_t free =
       CountedBytes(needs.limit_bytes) - plan.fixed_bytes - plan.pair_bytes - plan.kept_bytes;

@@ -149,6 +149,18 @@ arrow::Status ResolveColumns(JoinPlan* plan) {
   return arrow::Status::OK();
 }
 
+// Each thread has buffers of its own: a limit that is too small for all of them may do for fewer.
+arrow::Status ChooseFittingWays(JoinPlan* plan) {
+  const bool chooses_settings = plan->options.recall.has_value() && plan->uses_index();
+  const auto choose = chooses_settings ? ChooseWidestWays : ChooseWays;
+  arrow::Status chosen = choose(plan);
+  while (base::CodeOf(chosen) == base::ErrorCode::kCapacity && plan->threads > 1) {
+    --plan->threads;
+    chosen = choose(plan);
+  }
+  return chosen;
+}
+
 }  // namespace
 
 bool JoinPlan::scans_unindexed() const {
@@ -171,8 +183,9 @@ arrow::Result<std::shared_ptr<const JoinPlan>> MakePlan(std::shared_ptr<tabular:
   plan->left = std::move(left);
   plan->right = std::move(right);
   // The system is asked once: each question opens a handful of files, for every query of a service.
-  plan->threads =
+  plan->threads_asked =
       options.threads.has_value() ? static_cast<int>(*options.threads) : base::DefaultThreadCount();
+  plan->threads = plan->threads_asked;
   if (!options.memory_limit_bytes.has_value()) {
     plan->options.memory_limit_bytes = base::DefaultMemoryLimitBytes();
   }
@@ -201,8 +214,7 @@ arrow::Result<std::shared_ptr<const JoinPlan>> MakePlan(std::shared_ptr<tabular:
   ARROW_ASSIGN_OR_RAISE(plan->filter, MakeRightFilter(plan->right.get(), options, plan->threads));
   ARROW_ASSIGN_OR_RAISE(plan->dim, FindWidth(*plan));
   ARROW_RETURN_NOT_OK(PlanTemporaryIndex(plan.get()));
-  const bool chooses_settings = options.recall.has_value() && plan->uses_index();
-  ARROW_RETURN_NOT_OK(chooses_settings ? ChooseWidestWays(plan.get()) : ChooseWays(plan.get()));
+  ARROW_RETURN_NOT_OK(ChooseFittingWays(plan.get()));
   return plan;
 }
 

@@ -43,7 +43,8 @@ struct JoinPlan {
   std::shared_ptr<const dataset::RowMask> rows;
   /// Partitions that are in memory already: null in a plan, and in a run that chose nothing.
   std::shared_ptr<exec::PartitionCache> partitions;
-  int threads = 1;
+  int threads = 1;        ///< that compute: those asked for, or so many as the memory limit allows
+  int threads_asked = 1;  ///< or what the machine has
   /// Rows the index hands on: k, or k * refine_factor.
   int64_t candidates = 0;
   /// What a query looks for in the index: k rows, or, a vector of a left list, so many vectors.

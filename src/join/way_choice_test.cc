@@ -169,6 +169,31 @@ TEST(WayChoice, AWayThatDoesNotFitIsNotTaken) {
   EXPECT_EQ(base::CodeOf(forced.status()), base::ErrorCode::kCapacity);
 }
 
+// Each thread has buffers of its own: a limit with no room for those of all is met with fewer.
+TEST(WayChoice, ALimitTooSmallForAllThreadsIsMetWithFewer) {
+  JoinOptions options = Options();
+  options.threads = 1;
+  for (const bool with_index : {false, true}) {
+    const auto right = MakeRight(with_index);
+    KINJO_ASSERT_RESULT(want, RunJoin(Left(50), MakeDatasetSide(right), options));
+    JoinOptions tight = options;
+    tight.threads = 64;
+    tight.memory_limit_bytes = int64_t{16} << 20;
+    KINJO_ASSERT_RESULT(plan, MakePlan(Left(50), MakeDatasetSide(right), tight));
+    EXPECT_GE(plan->threads, 1);
+    EXPECT_LT(plan->threads, 64);
+    EXPECT_LE(plan->memory.total_bytes(), *tight.memory_limit_bytes);
+    EXPECT_THAT(exec::RenderPlan(DescribePlan(*plan, false, nullptr), {.details = true}),
+                HasSubstr(" of 64 (the limit has no room for the buffers of more)"));
+    KINJO_ASSERT_RESULT(got, RunJoin(Left(50), MakeDatasetSide(right), tight));
+    EXPECT_TRUE(got.table->Equals(*want.table)) << "index " << with_index;
+    // One thread more doesn't fit: no more were given up than had to be.
+    JoinPlan wider = *plan;
+    ++wider.threads;
+    EXPECT_EQ(base::CodeOf(ChooseWays(&wider)), base::ErrorCode::kCapacity);
+  }
+}
+
 TEST(WayChoice, ReadsWhatIsForced) {
   KINJO_ASSERT_RESULT(forced, ForcedWaysOf("exact=kept,index=one-by-one,filter=first"));
   EXPECT_EQ(forced.exact, ExactWay::kKeptBlocks);
