@@ -14,7 +14,7 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // Groups between two looks at the thresholds, a multiple of 3 as the kernel likes it. While a query
 // lets everything through the first chunk is short, and each next one twice as long.
-constexpr int64_t kChunkGroups = 24;
+constexpr int64_t kChunkGroups = 6;
 constexpr int64_t kFirstChunkGroups = 3;
 // Groups between two looks at the cancel flag.
 constexpr int64_t kGroupsPerCheck = 1024;

@@ -13,7 +13,6 @@ namespace {
 
 constexpr int kPlaceBits = 18;
 constexpr int64_t kVisitsForSeeds = 12;  // of a partition, on average
-constexpr int64_t kRoundsForSeeds = 16;
 // From so many queries on reading the partitions is a small part of a search: a dataset that stays
 // open needn't keep what such a block has read for the next one.
 constexpr int64_t kQueriesToReadOnce = 1024;
@@ -181,7 +180,7 @@ arrow::Status Prober::Probe(const exec::QueryRows& queries, int64_t wanted,
     const PhaseTimer timer(&counters_->probe_ns);
     const int64_t rounds = rankings[i]->first_round_max();
     const int64_t partitions = rankings[i]->segment().num_partitions();
-    const bool seeds = plan_.memory.keeps_index && rounds >= kRoundsForSeeds &&
+    const bool seeds = plan_.memory.keeps_index &&
                        queries.num_queries * rounds >= kVisitsForSeeds * partitions &&
                        !rankings[i]->segment().scans_bytes();
     std::vector<exec::Probe> probes;

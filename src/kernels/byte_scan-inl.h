@@ -76,19 +76,22 @@ void GroupRowsOfBytes(const uint8_t* const* rows, int64_t dim, int32_t* words, i
   hn::Store(hn::Sub(products, hn::ShiftLeft<7>(sums)), ints, norms2);
 }
 
-// Writes those of the values that are within the limit.
-HWY_INLINE ByteHit* EmitBytes(IntVec value, IntVec limit, int32_t norm2, uint32_t query,
-                              int64_t first_row, ByteHit* hits) {
+// Writes those of one query's values that are within the limit. Out of line, so that the sums of a
+// register tile stay in registers.
+template <int kG>
+HWY_NOINLINE ByteHit* EmitBytes(const int32_t* values, int32_t limit, int32_t norm2, uint32_t query,
+                                uint32_t first_row, ByteHit* hits) {
   const Ints ints;
-  uint8_t bytes[8] = {};
-  hn::StoreMaskBits(ints, hn::Not(hn::Gt(value, limit)), bytes);
-  uint32_t bits = bytes[0] | static_cast<uint32_t>(bytes[1]) << 8;
-  if (bits == 0) return hits;
-  alignas(64) int32_t l2[kGroupRows];
-  hn::Store(hn::Add(value, hn::Set(ints, norm2)), ints, l2);
-  for (; bits != 0; bits &= bits - 1) {
-    const int lane = __builtin_ctz(bits);
-    *hits++ = {query, static_cast<uint32_t>(first_row + lane), l2[lane]};
+  for (int g = 0; g < kG; ++g) {
+    const int at = g * static_cast<int>(kGroupRows);
+    const auto beyond = hn::Gt(hn::Load(ints, values + at), hn::Set(ints, limit));
+    uint8_t bytes[8] = {};
+    hn::StoreMaskBits(ints, hn::Not(beyond), bytes);
+    uint32_t bits = bytes[0] | static_cast<uint32_t>(bytes[1]) << 8;
+    for (; bits != 0; bits &= bits - 1) {
+      const int slot = at + __builtin_ctz(bits);
+      *hits++ = {query, first_row + static_cast<uint32_t>(slot), values[slot] + norm2};
+    }
   }
   return hits;
 }
@@ -100,14 +103,15 @@ struct KeepByteHits {
   template <int kG>
   HWY_INLINE void Finish(const IntVec (&value)[kG], int64_t query, int64_t group) {
     const Ints ints;
-    const IntVec limit = hn::Set(ints, queries->limits()[query]);
-    auto beyond = hn::Gt(value[0], limit);
-    for (int g = 1; g < kG; ++g) beyond = hn::And(beyond, hn::Gt(value[g], limit));
+    const int32_t limit = queries->limits()[query];
+    const IntVec limits = hn::Set(ints, limit);
+    auto beyond = hn::Gt(value[0], limits);
+    for (int g = 1; g < kG; ++g) beyond = hn::And(beyond, hn::Gt(value[g], limits));
     if (HWY_LIKELY(hn::AllTrue(ints, beyond))) return;
-    for (int g = 0; g < kG; ++g) {
-      hits = EmitBytes(value[g], limit, queries->norms2()[query], static_cast<uint32_t>(query),
-                       (group + g) * kGroupRows, hits);
-    }
+    alignas(64) int32_t spilled[kG * kGroupRows];
+    for (int g = 0; g < kG; ++g) hn::Store(value[g], ints, spilled + g * kGroupRows);
+    hits = EmitBytes<kG>(spilled, limit, queries->norms2()[query], static_cast<uint32_t>(query),
+                         static_cast<uint32_t>(group * kGroupRows), hits);
   }
 };
 
@@ -131,36 +135,42 @@ struct KeepLeastBytes {
   }
 };
 
-template <int kQ, int kG, class Epilogue>
-HWY_INLINE void ByteTile(const ByteScan& scan, int64_t query, int64_t group, Epilogue& epilogue) {
+// |k|^2 - 2 k.v of kQ queries and kG groups.
+template <int kQ, int kG>
+HWY_INLINE void ScoreByteTile(const ByteScan& scan, int64_t query, int64_t group,
+                              IntVec (&value)[kQ][kG]) {
   const Ints ints;
   const int64_t steps = CodeSteps(scan.rows->dim());
   const int64_t group_words = steps * kGroupRows;
   const int32_t* HWY_RESTRICT packed = scan.queries->words() + query * steps;
   const int32_t* HWY_RESTRICT rows = scan.rows->words() + group * group_words;
-  const int32_t* starts = scan.queries->starts() + query;
+  const int32_t* HWY_RESTRICT starts = scan.queries->starts() + query;
+  const int32_t* HWY_RESTRICT norms2 = scan.rows->norms2() + group * kGroupRows;
   IntVec sum[kQ][kG];
   for (int q = 0; q < kQ; ++q) {
     for (int g = 0; g < kG; ++g) sum[q][g] = hn::Set(ints, starts[q]);
   }
   for (int64_t step = 0; step < steps; ++step) {
     IntVec row[kG];
-    for (int g = 0; g < kG; ++g)
+    for (int g = 0; g < kG; ++g) {
       row[g] = hn::Load(ints, rows + g * group_words + step * kGroupRows);
+    }
     for (int q = 0; q < kQ; ++q) {
       const IntVec element = hn::Set(ints, packed[step * kByteTile + q]);
       for (int g = 0; g < kG; ++g) AddByteProducts(sum[q][g], row[g], element);
     }
   }
-  const int32_t* norms2 = scan.rows->norms2() + group * kGroupRows;
-  for (int q = 0; q < kQ; ++q) {
-    IntVec value[kG];
-    for (int g = 0; g < kG; ++g) {
-      const IntVec norm2 = hn::Load(ints, norms2 + g * kGroupRows);
-      value[g] = hn::Sub(norm2, hn::ShiftLeft<1>(sum[q][g]));
-    }
-    epilogue.template Finish<kG>(value, query + q, group);
+  for (int g = 0; g < kG; ++g) {
+    const IntVec norm2 = hn::Load(ints, norms2 + g * kGroupRows);
+    for (int q = 0; q < kQ; ++q) value[q][g] = hn::Sub(norm2, hn::ShiftLeft<1>(sum[q][g]));
   }
+}
+
+template <int kQ, int kG, class Epilogue>
+HWY_INLINE void ByteTile(const ByteScan& scan, int64_t query, int64_t group, Epilogue& epilogue) {
+  IntVec value[kQ][kG];
+  ScoreByteTile<kQ, kG>(scan, query, group, value);
+  for (int q = 0; q < kQ; ++q) epilogue.template Finish<kG>(value[q], query + q, group);
 }
 
 template <int kQ, class Epilogue>
