@@ -1,6 +1,7 @@
 """The index path against the best of the others at the same recall: faiss's IVF family, the HNSW of
-faiss, hnswlib and usearch, and pylance on the same index file; the demo's words and a million made
-vectors. Every rival is given its cheapest setting that reaches Kinjo's recall, less 0.002.
+faiss, hnswlib and usearch, and pylance on the same index file; the demo's words (IVF_PQ) and a
+million made vectors (IVF_SQ). Every rival is given its cheapest setting that reaches Kinjo's recall,
+less 0.002. A refine factor of 0 is none.
 
 Indexes, truths and the recall of each setting that was tried are kept under build/bench/rivals: a
 built index has the same recall every time. Delete the folder to begin anew.
@@ -29,7 +30,7 @@ TARGETS = (0.90, 0.95, 0.99)
 TOLERANCE = 0.002
 PARTITIONS = 1024
 PYLANCE_ROWS = 1_000
-REFINES = (1, 2, 3, 4, 6, 8, 12)
+REFINES = (0, 1, 2, 3, 4, 6, 8, 12)
 PROBES = (2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60, 64, 72, 80,
           88, 96, 112, 128, 160, 192, 224, 256, 320, 384, 512)
 BREADTHS = (10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256,
@@ -44,7 +45,7 @@ class Words:
     metric = "cosine"
     dataset = words.DATASET
     left_file = FOLDER / "words-left.npy"
-    factories = ("PQ25x4fs,RFlat", "RaBitQfs,RFlat", "Flat")
+    factories = ("PQ25x4fs,RFlat", "RaBitQfs,RFlat", "SQ8", "Flat")
 
     def __init__(self):
         words.make()
@@ -64,7 +65,7 @@ class Clustered:
     metric = "l2"
     dataset = FOLDER / "clustered.lance"
     left_file = FOLDER / "clustered-left.npy"
-    factories = ("PQ64x4fs,RFlat", "PQ32x4fs,RFlat", "RaBitQfs,RFlat", "Flat")
+    factories = ("PQ64x4fs,RFlat", "PQ32x4fs,RFlat", "RaBitQfs,RFlat", "SQ8", "Flat")
 
     def __init__(self):
         self.right, self.left = data.clustered(1_000_000, 128)
@@ -76,9 +77,9 @@ class Clustered:
     def write(self):
         column = pa.FixedSizeListArray.from_arrays(pa.array(self.right.reshape(-1)), 128)
         unfinished = self.dataset.with_suffix(".unfinished")
-        dataset = lance.write_dataset(pa.table({"vector": column}), unfinished, mode="overwrite")
-        dataset.create_index("vector", index_type="IVF_PQ", metric="l2", num_partitions=PARTITIONS,
-                             num_sub_vectors=32)
+        lance.write_dataset(pa.table({"vector": column}), unfinished, mode="overwrite")
+        program.run("index", "create", unfinished, "--column", "vector", "--type", "IVF_SQ",
+                    "--metric", self.metric, "--num-partitions", PARTITIONS)
         unfinished.rename(self.dataset)
 
     def vectors(self):
@@ -123,10 +124,11 @@ class Kinjo:
 
     def seconds(self, setting):
         probes, refine = setting
+        refining = ("--refine-factor", refine) if refine else ()
         report, self.process_seconds = program.join(
             "--left", self.dataset.left_file, "--right", self.dataset.dataset, "-k", K,
             "--metric", self.dataset.metric, "--index", "require", "--nprobes", probes,
-            "--refine-factor", refine, "--threads", self.threads, "--with-row-id",
+            *refining, "--threads", self.threads, "--with-row-id",
             "--with-query-index", "--right-select", "", "--left-select", "", "-o", self.output)
         return report["total_s"]
 
@@ -148,11 +150,11 @@ class Pylance:
 
     def seconds(self, setting):
         probes, refine = setting
+        nearest = {"column": "vector", "q": self.left, "k": K, "nprobes": probes}
+        if refine:
+            nearest["refine_factor"] = refine
         begin = paired.now()
-        self.table = self.opened.to_table(
-            columns=["_distance"], with_row_id=True,
-            nearest={"column": "vector", "q": self.left, "k": K, "nprobes": probes,
-                     "refine_factor": refine})
+        self.table = self.opened.to_table(columns=["_distance"], with_row_id=True, nearest=nearest)
         return paired.now() - begin
 
     def found(self, setting):
@@ -284,7 +286,7 @@ def choose(rival, recalls, least, refine):
     """A rival's settings that reach the recall: of each refine factor the fewest probes."""
     if "HNSW" in rival.name:
         return [recalls.cheapest(rival, BREADTHS, least)]
-    refines = [1] if rival.name.endswith("Flat") and not rival.name.endswith("RFlat") else REFINES
+    refines = REFINES[1:] if rival.name.endswith("RFlat") else [1]
     if rival.name.startswith("pylance"):
         refines = [refine]
     settings = [recalls.cheapest(rival, [(probes, each) for probes in PROBES], least)

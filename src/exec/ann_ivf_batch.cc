@@ -1,6 +1,7 @@
 #include "exec/ann_ivf_batch.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "dataset/kept_partitions.h"
@@ -173,7 +174,7 @@ arrow::Result<std::shared_ptr<const LoadedPartition>> AnnIvfBatch::Load(int64_t 
       loaded->live_rows = CountLive(loaded->addresses);
     }
   }
-  KeepForAll(source_, partition, loaded, cache_);
+  if (wanted_again_) KeepForAll(source_, partition, loaded, cache_);
   return loaded;
 }
 
@@ -189,49 +190,62 @@ bool AnnIvfBatch::Skips(LoadedPartition* loaded) const {
 }
 
 // Not with a filter, which may leave no row of a partition: then its codes aren't read.
-arrow::Status AnnIvfBatch::LoadNeighbours(const ProbeList& probes) {
-  if (source_.mask != nullptr || source_.segment->has_graph()) return arrow::Status::OK();
-  struct Run {
-    int64_t first;
-    int64_t count;
-  };
+std::vector<AnnIvfBatch::Run> AnnIvfBatch::CutRuns(const ProbeList& probes,
+                                                   int64_t room_bytes) const {
+  const bool pays = source_.mask == nullptr && !source_.segment->has_graph();
   std::vector<Run> runs;
-  int64_t room = cache_->room_bytes();
-  int64_t run_bytes = 0;
-  for (const int64_t partition : probes.partitions) {
-    if (cache_->Find(source_.ordinal, partition) != nullptr) continue;
-    if (FindKept(source_, partition) != nullptr) continue;
+  int64_t run_bytes = kRunBytesMax + 1;
+  for (size_t item = 0; item < probes.partitions.size(); ++item) {
+    const int64_t partition = probes.partitions[item];
     const auto bytes = static_cast<int64_t>(source_.segment->partition_bytes(partition));
-    room -= bytes + static_cast<int64_t>(source_.segment->partition_rows(partition) * 8 +
-                                         sizeof(LoadedPartition));
-    if (room < 0) break;
-    const bool follows = !runs.empty() && runs.back().first + runs.back().count == partition;
+    if (!pays || cache_->Find(source_.ordinal, partition) != nullptr ||
+        FindKept(source_, partition) != nullptr) {
+      runs.push_back({item, 1});
+      run_bytes = kRunBytesMax + 1;
+      continue;
+    }
+    room_bytes -= bytes + static_cast<int64_t>(source_.segment->partition_rows(partition) * 8 +
+                                               sizeof(LoadedPartition));
+    if (room_bytes < 0) break;
+    const bool follows = item > 0 && probes.partitions[item - 1] + 1 == partition;
     if (follows && run_bytes + bytes <= kRunBytesMax) {
       ++runs.back().count;
       run_bytes += bytes;
     } else {
-      runs.push_back({partition, 1});
+      runs.push_back({item, 1});
       run_bytes = bytes;
     }
   }
-  std::erase_if(runs, [](const Run& run) { return run.count == 1; });
-  return pool_->ParallelFor(static_cast<int64_t>(runs.size()), cancel_,
-                            [&](int64_t i, int) { return LoadRun(runs[i].first, runs[i].count); });
+  return runs;
 }
 
-arrow::Status AnnIvfBatch::LoadRun(int64_t first, int64_t count) {
+arrow::Status AnnIvfBatch::LoadNeighbours(const ProbeList& probes) {
+  std::vector<Run> runs = CutRuns(probes, cache_->room_bytes());
+  std::erase_if(runs, [](const Run& run) { return run.count == 1; });
+  return pool_->ParallelFor(static_cast<int64_t>(runs.size()), cancel_, [&](int64_t i, int) {
+    const int64_t first = probes.partitions[runs[i].first_item];
+    ARROW_ASSIGN_OR_RAISE(const LoadedRun loaded, LoadRun(first, runs[i].count));
+    for (size_t at = 0; at < loaded.size(); ++at) {
+      KeepForAll(source_, first + static_cast<int64_t>(at), loaded[at], cache_);
+    }
+    return arrow::Status::OK();
+  });
+}
+
+arrow::Result<AnnIvfBatch::LoadedRun> AnnIvfBatch::LoadRun(int64_t first, int64_t count) {
   auto run = source_.segment->LoadRun(first, count);
   // Read one by one the partition at fault is named.
-  if (!run.ok()) return arrow::Status::OK();
+  if (!run.ok()) return LoadedRun();
+  LoadedRun partitions;
   for (int64_t i = 0; i < count; ++i) {
     auto loaded = std::make_shared<LoadedPartition>();
     loaded->stored = std::move((*run)[i]);
     ARROW_RETURN_NOT_OK(Resolve(loaded.get()));
     ARROW_RETURN_NOT_OK(cancel_.Check());
     Skips(loaded.get());
-    KeepForAll(source_, first + i, loaded, cache_);
+    partitions.push_back(std::move(loaded));
   }
-  return arrow::Status::OK();
+  return partitions;
 }
 
 int64_t AnnIvfBatch::SliceRows(int64_t dim) {
@@ -247,6 +261,7 @@ int64_t AnnIvfBatch::Decode(const PartitionVisit& visit, size_t num_queries,
   const LoadedPartition& loaded = *visit.loaded;
   const bool graph = SearchesGraph(loaded, visit.live_rows);
   if (!graph) {
+    decoded->make_bytes = true;
     decoded->make_codes = static_cast<int64_t>(num_queries) >= source_.segment->queries_for_codes();
     decoded->first_stored = static_cast<uint64_t>(visit.first_row);
     source_.segment->Decode(visit.partition, loaded.stored, visit.addresses, dataset::kDeadRow,
@@ -284,6 +299,8 @@ arrow::Status AnnIvfBatch::Visit(const PartitionVisit& visit,
     comparisons = ScanGraph(visit, source_.ef, cancel_, &worker->graph, heaps);
   } else if (source_.segment->metric() == kernels::Metric::kHamming) {
     comparisons = ScanHamming(*visit.queries, visit.query_ids, decoded, cancel_, heaps);
+  } else if (decoded.has_bytes) {
+    comparisons = ScanByteRows(visit, decoded, cancel_, &worker->bytes, heaps);
   } else {
     comparisons = ScanRows(visit, decoded, worker, heaps);
   }
@@ -405,29 +422,55 @@ arrow::Status AnnIvfBatch::VisitGroups(const PartitionVisit& visit, BatchWorker*
   return arrow::Status::OK();
 }
 
+arrow::Status AnnIvfBatch::ScanPartition(const index::QueryBlock& queries, int64_t partition,
+                                         std::span<const uint32_t> query_ids,
+                                         const LoadedPartition& loaded, BatchWorker* worker,
+                                         NeighborHeaps* heaps) {
+  const PartitionVisit visit{.segment = source_.segment.get(),
+                             .partition = partition,
+                             .loaded = &loaded,
+                             .queries = &queries,
+                             .query_ids = query_ids,
+                             .addresses = loaded.addresses,
+                             .live_rows = loaded.live_rows};
+  ARROW_RETURN_NOT_OK(cancel_.Check());
+  CountProbes(visit);
+  if (heaps->groups() != nullptr) return VisitGroups(visit, worker, heaps);
+  return VisitSlices(
+      visit, &worker->decoded, &worker->excluded, heaps,
+      [&](const PartitionVisit& slice) { return Visit(slice, worker->decoded, worker, heaps); });
+}
+
 arrow::Status AnnIvfBatch::ScanByPartition(const index::QueryBlock& queries,
                                            const ProbeList& probes, NeighborHeaps* heaps) {
-  ARROW_RETURN_NOT_OK(LoadNeighbours(probes));
-  const auto items = static_cast<int64_t>(probes.partitions.size());
-  return pool_->ParallelFor(items, cancel_, [&](int64_t item, int id) -> arrow::Status {
-    counters_->partitions_started.fetch_add(1, std::memory_order_relaxed);
-    const int64_t partition = probes.partitions[item];
-    ARROW_ASSIGN_OR_RAISE(const auto loaded, Load(partition));
-    BatchWorker& worker = (*workers_)[id];
-    const PartitionVisit visit{.segment = source_.segment.get(),
-                               .partition = partition,
-                               .loaded = loaded.get(),
-                               .queries = &queries,
-                               .query_ids = probes.queries_of(item),
-                               .addresses = loaded->addresses,
-                               .live_rows = loaded->live_rows};
-    ARROW_RETURN_NOT_OK(cancel_.Check());
-    CountProbes(visit);
-    if (heaps->groups() != nullptr) return VisitGroups(visit, &worker, heaps);
-    return VisitSlices(
-        visit, &worker.decoded, &worker.excluded, heaps,
-        [&](const PartitionVisit& slice) { return Visit(slice, worker.decoded, &worker, heaps); });
-  });
+  std::vector<Run> runs;
+  if (wanted_again_) {
+    ARROW_RETURN_NOT_OK(LoadNeighbours(probes));
+    for (size_t item = 0; item < probes.partitions.size(); ++item) runs.push_back({item, 1});
+  } else {
+    runs = CutRuns(probes, std::numeric_limits<int64_t>::max());
+  }
+  return pool_->ParallelFor(
+      static_cast<int64_t>(runs.size()), cancel_, [&](int64_t i, int id) -> arrow::Status {
+        const auto [first, count] = runs[i];
+        LoadedRun together;
+        if (count > 1) {
+          ARROW_ASSIGN_OR_RAISE(together, LoadRun(probes.partitions[first], count));
+        }
+        for (size_t at = 0; at < static_cast<size_t>(count); ++at) {
+          counters_->partitions_started.fetch_add(1, std::memory_order_relaxed);
+          const int64_t partition = probes.partitions[first + at];
+          std::shared_ptr<const LoadedPartition> loaded;
+          if (together.empty()) {
+            ARROW_ASSIGN_OR_RAISE(loaded, Load(partition));
+          } else {
+            loaded = std::move(together[at]);
+          }
+          ARROW_RETURN_NOT_OK(ScanPartition(queries, partition, probes.queries_of(first + at),
+                                            *loaded, &(*workers_)[id], heaps));
+        }
+        return arrow::Status::OK();
+      });
 }
 
 arrow::Status AnnIvfBatch::ScanTiles(
@@ -489,7 +532,8 @@ arrow::Status AnnIvfBatch::VisitAddresses(
 }
 
 arrow::Status AnnIvfBatch::Scan(const index::QueryBlock& queries, const ProbeList& probes,
-                                NeighborHeaps* heaps) {
+                                NeighborHeaps* heaps, bool wanted_again) {
+  wanted_again_ = wanted_again;
   const auto partitions = static_cast<int64_t>(probes.partitions.size());
   if (SharesPartitions(partitions, pool_->size())) return ScanByQuery(queries, probes, heaps);
   return ScanByPartition(queries, probes, heaps);

@@ -18,6 +18,7 @@
 #include "dataset/row_mask.h"
 #include "exec/ann_ivf_partition.h"
 #include "exec/block_filter.h"
+#include "exec/byte_rows_scan.h"
 #include "exec/graph_scan.h"
 #include "exec/neighbor_heaps.h"
 #include "exec/partition_cache.h"
@@ -60,6 +61,7 @@ struct BatchWorker {
   std::vector<float> moved;
   std::vector<double> norms2;
   FilterScratch filter;
+  ByteScratch bytes;
   index::DecodedPartition decoded;
   GraphScratch graph;
   std::vector<ExcludedRow> excluded;
@@ -89,8 +91,10 @@ class AnnIvfBatch {
 
   /// Scores every live row of every probed partition, or, where the heaps keep queries to groups,
   /// those of the query's group, as a filter for that group would.
+  /// Partitions that aren't `wanted_again` by this run are read, scored and let go, neighbours
+  /// together: what is written to the same memory again and again stays in the cache.
   arrow::Status Scan(const index::QueryBlock& queries, const ProbeList& probes,
-                     NeighborHeaps* heaps);
+                     NeighborHeaps* heaps, bool wanted_again = true);
 
   /// Calls visit(partition, addresses of its rows) for every partition, from many threads; a row
   /// that isn't live or doesn't pass has dataset::kDeadRow.
@@ -118,7 +122,17 @@ class AnnIvfBatch {
   /// Reads neighbours among the probed partitions together, as far as they aren't kept yet and can
   /// be kept.
   arrow::Status LoadNeighbours(const ProbeList& probes);
-  arrow::Status LoadRun(int64_t first, int64_t count);
+  /// Partitions of a probe list that follow each other.
+  struct Run {
+    size_t first_item;
+    int64_t count;
+  };
+  /// Cuts the list into runs that are read together, until `room_bytes` are taken. Partitions that
+  /// are kept already, and all where that can't pay, are runs of one.
+  std::vector<Run> CutRuns(const ProbeList& probes, int64_t room_bytes) const;
+  using LoadedRun = std::vector<std::shared_ptr<const LoadedPartition>>;
+  /// Empty if reading fails.
+  arrow::Result<LoadedRun> LoadRun(int64_t first, int64_t count);
   /// Maps the row ids to addresses of rows that may match.
   arrow::Status Resolve(LoadedPartition* loaded) const;
   /// Counts the live rows and the partition; forgets it and is true where it has rows and none may
@@ -154,6 +168,9 @@ class AnnIvfBatch {
                                   NeighborHeaps* heaps);
   arrow::Status ScanByPartition(const index::QueryBlock& queries, const ProbeList& probes,
                                 NeighborHeaps* heaps);
+  arrow::Status ScanPartition(const index::QueryBlock& queries, int64_t partition,
+                              std::span<const uint32_t> query_ids, const LoadedPartition& loaded,
+                              BatchWorker* worker, NeighborHeaps* heaps);
   /// Calls scan(visit for some of the queries, thread) for all of them, on all threads.
   arrow::Status ScanTiles(const PartitionVisit& visit, int64_t tile_queries,
                           const std::function<arrow::Status(const PartitionVisit&, int)>& scan);
@@ -166,6 +183,7 @@ class AnnIvfBatch {
   base::ThreadPool* pool_;
   base::CancelToken cancel_;
   std::vector<BatchWorker>* workers_;
+  bool wanted_again_ = true;            // what the scan at hand reads
   std::vector<int64_t> matching_rows_;  // of each partition scanned so far
 };
 

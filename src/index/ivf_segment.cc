@@ -31,6 +31,7 @@ class IvfSegmentImpl final : public FilesSegment {
 
   kernels::Metric metric() const override { return metric_; }
   bool is_exact() const override { return quantizer_->is_exact(); }
+  bool scans_bytes() const override { return quantizer_->scans_bytes(); }
   int64_t queries_for_codes() const override { return quantizer_->queries_for_codes(); }
 
   QueryBlock PrepareQueries(std::span<const double> vectors) const override;
@@ -178,8 +179,9 @@ void IvfSegmentImpl<T>::Decode(int64_t partition, const format::PartitionRows& s
   out->codes = stored.codes;
   out->ex_codes = stored.ex_codes;
   out->num_stored = stored.num_rows;
+  out->has_bytes = false;
   quantizer_->Decode(ranker_.centroid(partition), stored, addresses, dead, out);
-  if (out->make_codes) out->rows.MakeCodes(0, out->rows.num_groups());
+  if (out->make_codes && !out->has_bytes) out->rows.MakeCodes(0, out->rows.num_groups());
 }
 
 template <typename T>

@@ -14,6 +14,7 @@
 #include "format/index_file/index_files.h"
 #include "index/node_scorer.h"
 #include "kernels/block_scan.h"
+#include "kernels/byte_scan.h"
 #include "kernels/metric.h"
 
 namespace kinjo::index {
@@ -25,7 +26,8 @@ struct QueryBlock {
   /// The queries as the quantizer compares them with rows, where that isn't `values`: the numbers 0
   /// to 255 of their codes (SQ, l2 and cosine), or rotated vectors (RQ). Else empty.
   std::vector<double> coded;
-  std::vector<uint8_t> bytes;  ///< the same numbers as `values`; hamming only
+  /// The numbers of `query` as bytes, where they are such: hamming, and SQ for l2 and cosine.
+  std::vector<uint8_t> bytes;
   int64_t num_queries = 0;
   int64_t dim = 0;
   /// For MoveQuery and Distance.
@@ -49,9 +51,17 @@ struct DecodedPartition {
   /// Set by the caller before Decode: also make the rows' bytes (GroupedRows::MakeCodes), which
   /// pays from IvfSegment::queries_for_codes() on. PQ makes rows of bytes alone then, if it can.
   bool make_codes = false;
+  /// Set by the caller before Decode: where rows are bytes, queries have QueryBlock::bytes and the
+  /// machine scans those (kernels::ScansBytes), make `bytes` instead of `rows`.
+  bool make_bytes = false;
+
   /// Set by the caller before Decode: the stored row of its first address, not 0 where a partition
   /// is decoded a slice of rows at a time.
   uint64_t first_stored = 0;
+
+  bool has_bytes = false;       ///< Decode made `bytes`
+  kernels::GroupedBytes bytes;  ///< the rows kept, in storage order
+  double byte_unit = 0;         ///< what a squared difference is multiplied by: the distance
 
   kernels::GroupedRows rows;        ///< only the rows kept, in storage order
   std::vector<uint64_t> addresses;  ///< address of each kept row, parallel to rows
@@ -121,6 +131,9 @@ class IvfSegment {
   virtual void Decode(int64_t partition, const format::PartitionRows& stored,
                       std::span<const uint64_t> addresses, uint64_t dead,
                       DecodedPartition* out) const = 0;
+
+  /// True where Decode makes bytes when asked to.
+  virtual bool scans_bytes() const { return false; }
 
   /// Queries of one partition from which on its rows should be made bytes.
   virtual int64_t queries_for_codes() const { return 12; }

@@ -20,15 +20,17 @@ class Quantizer {
   virtual ~Quantizer() = default;
 
   virtual bool is_exact() const = 0;
+  virtual bool scans_bytes() const { return false; }
   /// Making a partition's bytes costs about as much as scanning its floats for ten queries.
   virtual int64_t queries_for_codes() const { return 12; }
-  /// Sets `coded` from `values`, where rows aren't compared with those.
+  /// Sets `coded` (and `bytes`) from `values`, where rows aren't compared with those.
   virtual void CodeQueries(QueryBlock* /*block*/) const {}
   /// Fills `addresses` and `storage_position` of `out` with the rows that Decode keeps; `codes` and
   /// `num_stored` are set before the call.
   virtual void KeepRows(std::span<const uint64_t> addresses, uint64_t dead,
                         DecodedPartition* out) const;
-  /// Fills `rows`, `addresses` and `storage_position`; the rest of `out` is set before the call.
+  /// Fills `rows` (or `bytes`), `addresses` and `storage_position`; the rest of `out` is set before
+  /// the call.
   virtual void Decode(const T* centroid, const format::PartitionRows& stored,
                       std::span<const uint64_t> addresses, uint64_t dead,
                       DecodedPartition* out) const = 0;

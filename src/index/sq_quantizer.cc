@@ -1,7 +1,8 @@
 // IVF_SQ: a code says where each element lies between two bounds, in 255 steps, rounded down. For
 // l2 and cosine the query is coded too, and the distance is that of the two codes: integers, whose
-// sum is exact in any order. The filter sees codes relative to the centroid's, times the step. For
-// dot the query keeps its elements, and a code stands for start + step * code.
+// sum is exact in any order; where the machine scans bytes those codes are all that is scanned. The
+// filter of floats sees codes relative to the centroid's, times the step. For dot the query keeps
+// its elements, and a code stands for start + step * code.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -33,6 +34,9 @@ class SqQuantizer final : public Quantizer<T> {
   bool has_finite_step() const { return std::isfinite(step_) && std::isfinite(range_); }
 
   bool is_exact() const override { return false; }
+  bool scans_bytes() const override {
+    return metric_ != kernels::Metric::kDot && kernels::ScansBytes(dim_);
+  }
   void CodeQueries(QueryBlock* block) const override;
   void Decode(const T* centroid, const format::PartitionRows& stored,
               std::span<const uint64_t> addresses, uint64_t dead,
@@ -50,6 +54,7 @@ class SqQuantizer final : public Quantizer<T> {
     const double steps = (value - start_) * kSteps / range_;
     return steps > 0 ? static_cast<int32_t>(std::min(steps, kSteps)) : 0;
   }
+  void GroupBytes(DecodedPartition* out) const;
   const uint8_t* RowOf(const DecodedPartition& rows, int64_t slot) const {
     return rows.codes->data() + int64_t{rows.storage_position[slot]} * dim_;
   }
@@ -70,6 +75,23 @@ void SqQuantizer<T>::CodeQueries(QueryBlock* block) const {
       block->values.begin(), block->values.end(), block->coded.begin(), [this](double value) {
         return CodeOf(rounds_query_ ? static_cast<double>(static_cast<float>(value)) : value);
       });
+  block->bytes.assign(block->coded.begin(), block->coded.end());
+}
+
+template <typename T>
+void SqQuantizer<T>::GroupBytes(DecodedPartition* out) const {
+  const auto num_rows = static_cast<int64_t>(out->addresses.size());
+  out->bytes.Reset(num_rows, dim_);
+  for (int64_t group = 0; group < out->bytes.num_groups(); ++group) {
+    const uint8_t* rows[kernels::kGroupRows];
+    const int64_t first = group * kernels::kGroupRows;
+    for (int64_t i = 0; i < kernels::kGroupRows; ++i) {
+      rows[i] = RowOf(*out, std::min(first + i, num_rows - 1));
+    }
+    out->bytes.StoreGroup(group, rows);
+  }
+  out->has_bytes = true;
+  out->byte_unit = step_ * step_ / (metric_ == kernels::Metric::kCosine ? 2 : 1);
 }
 
 template <typename T>
@@ -77,6 +99,10 @@ void SqQuantizer<T>::Decode(const T* centroid, const format::PartitionRows&,
                             std::span<const uint64_t> addresses, uint64_t dead,
                             DecodedPartition* out) const {
   KeepLiveRows(addresses, dead, out);
+  if (out->make_bytes && scans_bytes()) {
+    GroupBytes(out);
+    return;
+  }
   out->rows.Reset(static_cast<int64_t>(out->addresses.size()), dim_, out->make_codes);
   const bool dot = metric_ == kernels::Metric::kDot;
   out->centre.assign(static_cast<size_t>(dim_), 0.0);

@@ -1,6 +1,7 @@
 #include "join/prober.h"
 
 #include <numeric>
+#include <optional>
 #include <span>
 
 #include "join/partition_filter.h"
@@ -12,6 +13,9 @@ namespace {
 
 constexpr int kPlaceBits = 18;
 constexpr int64_t kVisitsForSeeds = 12;  // of a partition, on average
+// From so many queries on reading the partitions is a small part of a search: a dataset that stays
+// open needn't keep what such a block has read for the next one.
+constexpr int64_t kQueriesToReadOnce = 1024;
 
 }  // namespace
 
@@ -73,10 +77,18 @@ arrow::Status Prober::Rank(const exec::QueryRows& queries, Rankings* rankings) {
 }
 
 arrow::Status Prober::Visit(size_t segment, const exec::AnnIvfPartition& ranking,
-                            const std::vector<exec::Probe>& probes, exec::NeighborHeaps* heaps) {
+                            const std::vector<exec::Probe>& probes, bool wanted_again,
+                            exec::NeighborHeaps* heaps) {
   if (probes.empty()) return arrow::Status::OK();
   const auto list = exec::ProbeList::Invert(probes, ranking.segment().num_partitions());
-  return batches_[segment]->Scan(ranking.queries(), list, heaps);
+  return batches_[segment]->Scan(ranking.queries(), list, heaps, wanted_again);
+}
+
+bool Prober::ReadsOnce(const exec::QueryRows& queries) const {
+  const std::optional<int64_t> left_rows = plan_.left->num_rows();
+  return queries.num_queries >= kQueriesToReadOnce && plan_.probes.nprobes.has_value() &&
+         plan_.partitions == nullptr && plan_.memory.keeps_index && !plan_.multivector() &&
+         left_rows.has_value() && *left_rows <= plan_.memory.block_vectors;
 }
 
 // A row nearer than the range may not come out.
@@ -109,7 +121,7 @@ arrow::Status Prober::LateSearch(const Rankings& rankings, exec::NeighborHeaps* 
         ARROW_RETURN_NOT_OK(rankings[i]->NextRound(queries, &probes));
       }
       const PhaseTimer timer(&counters_->probe_ns);
-      ARROW_RETURN_NOT_OK(Visit(i, *rankings[i], probes, heaps));
+      ARROW_RETURN_NOT_OK(Visit(i, *rankings[i], probes, true, heaps));
     }
   }
 }
@@ -161,21 +173,24 @@ arrow::Status Prober::Probe(const exec::QueryRows& queries, int64_t wanted,
   ARROW_RETURN_NOT_OK(Rank(queries, &rankings));
   // Every query's nearest partition first: after it the thresholds are tight, and the kernel drops
   // most of what the other partitions hold. Only worth it when the partitions read for it are kept,
-  // and so many queries visit each that decoding it twice is the smaller part.
+  // a query visits many others, and so many queries visit each that decoding it twice is the
+  // smaller part; and not where survivors cost next to nothing.
+  const bool reads_once = ReadsOnce(queries);
   for (size_t i = 0; i < rankings.size(); ++i) {
     const PhaseTimer timer(&counters_->probe_ns);
     const int64_t rounds = rankings[i]->first_round_max();
     const int64_t partitions = rankings[i]->segment().num_partitions();
-    const bool seeds =
-        plan_.memory.keeps_index && queries.num_queries * rounds >= kVisitsForSeeds * partitions;
+    const bool seeds = plan_.memory.keeps_index &&
+                       queries.num_queries * rounds >= kVisitsForSeeds * partitions &&
+                       !rankings[i]->segment().scans_bytes();
     std::vector<exec::Probe> probes;
     if (seeds) {
       rankings[i]->FirstRound(0, 1, &probes);
-      ARROW_RETURN_NOT_OK(Visit(i, *rankings[i], probes, heaps));
+      ARROW_RETURN_NOT_OK(Visit(i, *rankings[i], probes, true, heaps));
       probes.clear();
     }
     rankings[i]->FirstRound(seeds ? 1 : 0, rounds, &probes);
-    ARROW_RETURN_NOT_OK(Visit(i, *rankings[i], probes, heaps));
+    ARROW_RETURN_NOT_OK(Visit(i, *rankings[i], probes, seeds || !reads_once, heaps));
   }
   ARROW_RETURN_NOT_OK(LateSearch(rankings, heaps));
   TellMet(rankings, *heaps);

@@ -53,7 +53,10 @@ class Prober {
   exec::ProbeLimits Limits() const;
   arrow::Status Rank(const exec::QueryRows& queries, Rankings* rankings);
   arrow::Status Visit(size_t segment, const exec::AnnIvfPartition& ranking,
-                      const std::vector<exec::Probe>& probes, exec::NeighborHeaps* heaps);
+                      const std::vector<exec::Probe>& probes, bool wanted_again,
+                      exec::NeighborHeaps* heaps);
+  /// True when the run visits each query's partitions once, and these are all its queries.
+  bool ReadsOnce(const exec::QueryRows& queries) const;
   arrow::Status LateSearch(const Rankings& rankings, exec::NeighborHeaps* heaps);
   void TellMet(const Rankings& rankings, const exec::NeighborHeaps& heaps);
   /// The queries that met fewer eligible rows than wanted and may go on.

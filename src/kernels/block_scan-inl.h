@@ -221,10 +221,15 @@ HWY_NOINLINE void PackPanel(const BlockScan& scan, bool filter, void* scratch, i
     panel->ids[at] = static_cast<uint32_t>(*next);
     panel->bounds[at] = filter ? scan.bounds[*next] : -kInfinity;
   }
-  for (int at = panel->count; at % kQueries != 0; ++at) {
-    float* to = packed + (at / kQueries) * scan.dim * kQueries + at % kQueries;
+  // The rest of the last tile.
+  const int used = panel->count % kQueries;
+  if (used == 0) return;
+  const int begin = panel->count - used;
+  float* last = packed + begin / kQueries * scan.dim * kQueries;
+  for (int slot = used; slot < kQueries; ++slot) {
+    float* to = last + slot;
     for (int64_t j = 0; j < scan.dim; ++j) to[j * kQueries] = 0.0f;
-    panel->bounds[at] = -kInfinity;
+    panel->bounds[begin + slot] = -kInfinity;
   }
 }
 

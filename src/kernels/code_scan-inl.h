@@ -170,12 +170,17 @@ HWY_NOINLINE void PackCodedPanel(const BlockScan& scan, void* scratch, int capac
     panel->ids[at] = static_cast<uint32_t>(*next);
     PackCodedQuery(scan.queries + *next * scan.dim, scan.dim, bound, at, packed, panel);
   }
-  for (int at = panel->count; at % kQueries != 0; ++at) {
-    int32_t* to = packed + (at / kQueries) * CodeSteps(scan.dim) * kQueries + at % kQueries;
+  // The rest of the last tile.
+  const int used = panel->count % kQueries;
+  if (used == 0) return;
+  const int begin = panel->count - used;
+  int32_t* last = packed + begin / kQueries * CodeSteps(scan.dim) * kQueries;
+  for (int slot = used; slot < kQueries; ++slot) {
+    int32_t* to = last + slot;
     for (int64_t step = 0; step < CodeSteps(scan.dim); ++step) to[step * kQueries] = 0;
-    panel->bounds[at] = -kInfinity;
-    panel->scales[at] = 0;
-    panel->starts[at] = 0;
+    panel->bounds[begin + slot] = -kInfinity;
+    panel->scales[begin + slot] = 0;
+    panel->starts[begin + slot] = 0;
   }
 }
 

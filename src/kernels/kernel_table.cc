@@ -7,6 +7,7 @@
 
 #include "hwy/highway.h"
 #include "kernels/block_scan-inl.h"
+#include "kernels/byte_scan-inl.h"
 #include "kernels/canonical_distance-inl.h"
 #include "kernels/code_fit-inl.h"
 #include "kernels/code_rows-inl.h"
@@ -47,10 +48,16 @@ constexpr KernelTable kTable = {
     .scan_codes = &ScanCodes,
     .score_codes = &ScoreCodes,
     .make_group_codes = &MakeGroupCodes,
+    .scan_bytes = &ScanBytes,
+    .least_bytes = &LeastBytes,
+    .group_rows_of_bytes = &GroupRowsOfBytes,
 #else
     .scan_codes = nullptr,
     .score_codes = nullptr,
     .make_group_codes = nullptr,
+    .scan_bytes = nullptr,
+    .least_bytes = nullptr,
+    .group_rows_of_bytes = nullptr,
 #endif
     .find_nearest = &FindNearest,
     .fit_sums = &FitSums,

@@ -8,7 +8,9 @@
 namespace kinjo::kernels {
 
 struct BlockScan;
+struct ByteHit;
 struct ByteRows;
+struct ByteScan;
 struct CodeFit;
 struct Hit;
 struct NearestRow;
@@ -66,6 +68,12 @@ struct KernelTable {
   /// scan_codes is.
   void (*make_group_codes)(const float* group, const float* init, int64_t dim, uint8_t* codes,
                            float* scales, float* code_init);
+  /// Rows and queries that are bytes themselves. Null where scan_codes is.
+  int64_t (*scan_bytes)(const ByteScan& scan, ByteHit* hits);
+  void (*least_bytes)(const ByteScan& scan, int64_t sets, int32_t* minima);
+  /// Turns 16 rows into words[CodeSteps(dim)][16] and norms2[16].
+  void (*group_rows_of_bytes)(const uint8_t* const* rows, int64_t dim, int32_t* words,
+                              int32_t* norms2);
 
   /// `scratch` is 64-byte aligned, of kNearestPanelQueries * dim floats.
   void (*find_nearest)(const NearestScan& scan, float* scratch, NearestRow* out);
