@@ -1,5 +1,5 @@
-"""What object stores need to know, told by each call that is given an address. The store is a server
-that only writes down who asked for what: reading and writing are tested elsewhere (tests/store)."""
+"""What object stores need to know, told by each call that is given an address. The store is a
+server that only writes down who asked for what: tests/store reads and writes."""
 
 import http.server
 import pickle

@@ -206,12 +206,14 @@ Napi::Value SetArrowThreads(const Napi::CallbackInfo& info) {
 std::vector<std::string> TextsOf(const Napi::Value& value) {
   const auto list = value.As<Napi::Array>();
   std::vector<std::string> texts;
+  texts.reserve(list.Length());
   for (uint32_t i = 0; i < list.Length(); ++i) texts.push_back(list.Get(i).ToString());
   return texts;
 }
 
 std::vector<const char*> PointersTo(const std::vector<std::string>& texts) {
   std::vector<const char*> pointers;
+  pointers.reserve(texts.size());
   for (const std::string& text : texts) pointers.push_back(text.c_str());
   return pointers;
 }

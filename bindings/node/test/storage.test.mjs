@@ -1,5 +1,5 @@
-// What object stores need to know, told by each call that is given an address. The store is a server
-// that only writes down who asked for what.
+// What object stores need to know, told by each call that is given an address. The store is a
+// server that only writes down who asked for what.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { test } from 'node:test';

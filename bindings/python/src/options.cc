@@ -90,8 +90,6 @@ double FractionOf(const std::string& name, nb::handle value) {
     PyErr_Clear();
     WrongKind(name, "a number", value);
   }
-  // The library takes it for an option that wasn't given.
-  if (std::isnan(number)) RaiseError(KINJO_ERROR_INVALID, name + " must not be NaN");
   return number;
 }
 
@@ -180,6 +178,8 @@ bool JoinOptions::SetFraction(const std::string& name, nb::handle value) {
   const auto found = kFractions.find(name);
   if (found == kFractions.end()) return false;
   raw_.*found->second = FractionOf(name, value);
+  // The library takes it for an option that wasn't given.
+  if (std::isnan(raw_.*found->second)) RaiseError(KINJO_ERROR_INVALID, name + " must not be NaN");
   return true;
 }
 
