@@ -102,4 +102,4 @@ def main(place, program, sizes):
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], list(map(int, sys.argv[3:])))
+    main(Path(sys.argv[1]).resolve(), sys.argv[2], list(map(int, sys.argv[3:])))

@@ -139,6 +139,7 @@ def staged(sides, rounds):
 
     begin = now()
     kinjo_spark.create_index(sides.spark, sides.segments, name="vec_idx", replace=True,
+                             segments=SEGMENTS,
                              num_partitions=1024, num_sub_vectors=32)
     print(f"\nan index of {SEGMENTS} segments, built by tasks: {now() - begin:.1f} s", flush=True)
     rivals = [

@@ -20,7 +20,6 @@ from tests.spark.conftest import session
 WIDTH = 32
 LEFT_ROWS = 2_000
 RIGHT_ROWS = 6_000
-ON_LOOPBACK = {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_NO_DAEMONIZE": "1"}
 
 
 def vectors(rows, seed):
@@ -58,16 +57,16 @@ def rows_of(rows):
 class Daemon:
     """A master or a worker, and the last line that it logged with a text in it."""
 
-    def __init__(self, folder, name, *arguments):
+    def __init__(self, folder, name, host, *arguments):
         self.log = folder / f"{name}.log"
         home = Path(pyspark.__file__).parent
-        variables = os.environ | ON_LOOPBACK | {
-            "SPARK_HOME": str(home), "SPARK_WORKER_DIR": str(folder / name),
+        variables = os.environ | {
+            "SPARK_LOCAL_IP": host, "SPARK_HOME": str(home), "SPARK_WORKER_DIR": str(folder / name),
             "SPARK_LOCAL_DIRS": str(folder / name), "PYSPARK_PYTHON": sys.executable,
         }
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
-                [home / "bin" / "spark-class", *map(str, arguments)], env=variables,
+                [home / "bin" / "spark-class", *map(str, arguments), "--host", host], env=variables,
                 stdout=log, stderr=log, start_new_session=True)
 
     def wait_for(self, text):
@@ -87,17 +86,18 @@ class Daemon:
 
 @pytest.fixture(scope="module")
 def workers(tmp_path_factory):
-    """A standalone master and two workers of one core each: the master's address, the workers."""
+    """A standalone master and two workers of one core each: the master's address, the workers.
+    Each has a host of its own, since a task's copy never runs on the same."""
     folder = tmp_path_factory.mktemp("standalone")
     deploy = "org.apache.spark.deploy"
-    master = Daemon(folder, "master", f"{deploy}.master.Master", "--host", "127.0.0.1", "--port",
-                    0, "--webui-port", 0)
+    master = Daemon(folder, "master", "127.0.0.1", f"{deploy}.master.Master", "--port", 0,
+                    "--webui-port", 0)
     made = []
     try:
         address = "spark://127.0.0.1:" + master.wait_for("Starting Spark master at").split(":")[-1]
-        made += [Daemon(folder, f"worker-{i}", f"{deploy}.worker.Worker", "--host", "127.0.0.1",
-                        "--port", 0, "--webui-port", 0, "--cores", 1, "--memory", "1g", address)
-                 for i in range(2)]
+        made += [Daemon(folder, f"worker-{i}", f"127.0.0.{i}", f"{deploy}.worker.Worker",
+                        address, "--port", 0, "--webui-port", 0, "--cores", 1, "--memory", "1g")
+                 for i in (1, 2)]
         for worker in made:
             worker.wait_for("Successfully registered with master")
         yield address, made
@@ -113,7 +113,8 @@ def cluster(workers, tmp_path_factory):
         workers[0], tmp_path_factory.mktemp("cluster"), spark_executor_memory="512m",
         spark_speculation="true", spark_speculation_interval="50ms",
         spark_speculation_multiplier="1.1", spark_speculation_quantile="0.3",
-        spark_speculation_minTaskRuntime="10ms")
+        spark_speculation_minTaskRuntime="10ms",
+        spark_sql_adaptive_coalescePartitions_enabled="false")
     yield made
     made.stop()
 

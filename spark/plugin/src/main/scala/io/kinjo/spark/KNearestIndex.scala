@@ -25,7 +25,8 @@ object KNearestIndex {
   def create(session: SparkSession, uri: String, options: java.util.Map[String, String]): Long =
     build(session, uri, options.asScala.toMap)
 
-  private def build(session: SparkSession, uri: String, options: Map[String, String]): Long = {
+  private def build(session: SparkSession, dataset: String, options: Map[String, String]): Long = {
+    val uri = RightTable.absolute(dataset)
     val given = options.map { case (name, text) => JoinSettings.underscored(name) -> text }
     val own = Set("name", "replace", "segments")
     val asked = tasksOwn(session) ++ (given -- own)

@@ -1,5 +1,7 @@
 package io.kinjo.spark
 
+import java.nio.file.Paths
+
 import scala.collection.JavaConverters._
 import scala.util.{Left, Right, Try}
 
@@ -31,8 +33,13 @@ private[spark] final case class RightTable(
 
 private[spark] object RightTable {
 
+  /** A local path as every process finds it, whatever folder it runs in; else the URI. */
+  def absolute(uri: String): String =
+    if (uri.contains("://")) uri else Paths.get(uri).toAbsolutePath.toString
+
   /** Opens a dataset for its schema, and fixes the version. */
-  def open(uri: String, version: Option[Long], tag: Option[String]): RightTable = {
+  def open(given: String, version: Option[Long], tag: Option[String]): RightTable = {
+    val uri = absolute(given)
     val dataset = tag match {
       case Some(name) => Dataset.openTag(uri, name)
       case None => Dataset.open(uri, version.getOrElse(Dataset.LATEST))

@@ -67,6 +67,16 @@ class KNearestSuite extends SparkSuite {
     assert(joined.select("_rank").collect().map(_.getInt(0)).take(6).toSeq == Seq(1, 2, 3, 1, 2, 3))
   }
 
+  test("a path that is relative to the driver's folder is found in any") {
+    val here = java.nio.file.Paths.get("").toAbsolutePath
+    val relative = here.relativize(java.nio.file.Paths.get(golden("flat_l2")).toAbsolutePath)
+    val joined = queries("flat_l2", 1).kNearestJoin(relative.toString, col("query"), 1)
+    assert(joined.count() == 10)
+    assert(executed(joined).spec.uri.startsWith("/"))
+    val read = session.read.format("kinjo").load(relative.toString)
+    assert(read.queryExecution.explainString(SimpleMode).contains("kinjo /"))
+  }
+
   test("a clash of names gets the suffix, and what no suffix solves is an error") {
     val left = queries("pq8_l2", 1).withColumn("id", lit("mine")).withColumn("id_right", lit(1))
     val failure = intercept[IllegalArgumentException] {
