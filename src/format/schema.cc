@@ -16,6 +16,9 @@ namespace {
 
 using TypePointer = std::shared_ptr<arrow::DataType>;
 
+constexpr char kBlobEncoding[] = "lance-encoding:blob";
+constexpr char kExtensionName[] = "ARROW:extension:name";
+
 // Arrow refuses deeper nesting in its own readers; a deeper file is an attack, not data.
 constexpr int kMaxFieldDepth = 64;
 
@@ -219,7 +222,8 @@ arrow::Result<Schema> MakeSchema(std::vector<Field> flat,
   std::vector<int> depth(flat.size(), 0);
   std::vector<size_t> roots;
   for (size_t i = 0; i < flat.size(); ++i) {
-    if (!position_of.emplace(flat[i].id, i).second) {
+    // Ids below 0 name nothing: what a blob's descriptors are made of has them.
+    if (flat[i].id >= 0 && !position_of.emplace(flat[i].id, i).second) {
       return base::Invalid("schema: two fields have the id ", flat[i].id);
     }
     if (flat[i].parent_id < 0) {
@@ -248,7 +252,17 @@ arrow::Result<Schema> MakeSchema(std::vector<Field> flat,
   return schema;
 }
 
+BlobForm BlobFormOf(const Field& field) {
+  const auto is = [&](const char* key, const char* value) {
+    const auto found = field.metadata.find(key);
+    return found != field.metadata.end() && found->second == value;
+  };
+  if (is(kExtensionName, "lance.blob.v2")) return BlobForm::kDescriptors;
+  return is(kBlobEncoding, "true") ? BlobForm::kPlaces : BlobForm::kNone;
+}
+
 arrow::Result<TypePointer> ToArrowType(const Field& field) {
+  if (BlobFormOf(field) == BlobForm::kDescriptors) return arrow::large_binary();
   if (!field.children.empty()) return NestedType(field);
   TypePointer type = TypeFromText(field.logical_type, 0);
   if (type == nullptr) return Unknown(field);
@@ -261,7 +275,10 @@ arrow::Result<std::shared_ptr<arrow::Field>> ToArrowField(const Field& field) {
   if (!field.metadata.empty()) {
     std::vector<std::string> keys;
     std::vector<std::string> values;
+    const bool blob = BlobFormOf(field) != BlobForm::kNone;
     for (const auto& [key, value] : field.metadata) {
+      // Of how the file has them, not of the values that come out.
+      if (blob && (key == kBlobEncoding || key == kExtensionName)) continue;
       keys.push_back(key);
       values.push_back(value);
     }

@@ -41,6 +41,11 @@ struct Schema {
 arrow::Result<Schema> MakeSchema(std::vector<Field> flat,
                                  std::map<std::string, std::string> metadata);
 
+/// How a column of blobs says where its values lie: by position and size (data files of versions
+/// 2.0 and 2.1), or by descriptors of several kinds (2.2). Its Arrow type is that of the values.
+enum class BlobForm : uint8_t { kNone, kPlaces, kDescriptors };
+BlobForm BlobFormOf(const Field& field);
+
 /// The Arrow type of a field; `not_supported` names the field and its logical type.
 arrow::Result<std::shared_ptr<arrow::DataType>> ToArrowType(const Field& field);
 arrow::Result<std::shared_ptr<arrow::Field>> ToArrowField(const Field& field);

@@ -63,8 +63,10 @@ arrow::Result<ArrayDataPointer> FieldReading::Read(const Field& field,
                           arrow::MakeArrayOfNull(type, static_cast<int64_t>(CountRows(ranges))));
     return nulls->data();
   }
+  // A packed struct has a column of its own.
   switch (type->id()) {
     case arrow::Type::STRUCT:
+      if (columns_.contains(field.id)) return ReadLeaf(field, ranges, num_rows);
       return ReadStruct(field, std::move(type), ranges, num_rows);
     case arrow::Type::LIST:
     case arrow::Type::LARGE_LIST:
@@ -91,7 +93,7 @@ arrow::Result<ArrayDataPointer> FieldReading::ReadLeaf(const Field& field,
     ARROW_RETURN_NOT_OK(
         column->Read(plan.leaves[0].shape, ranges, sinks[0].get(), source_.at_hand));
   }
-  return BuildArray(plan, &sinks, total, path_);
+  return BuildArray(plan, &sinks, total, path_, source_.blobs);
 }
 
 arrow::Result<ArrayDataPointer> FieldReading::ReadStruct(const Field& field,
@@ -100,15 +102,9 @@ arrow::Result<ArrayDataPointer> FieldReading::ReadStruct(const Field& field,
                                                          uint64_t num_rows) {
   auto made = arrow::ArrayData::Make(std::move(type), static_cast<int64_t>(CountRows(ranges)),
                                      {nullptr}, 0);
-  bool child_is_stored = false;
   for (const Field& child : field.children) {
-    child_is_stored |= IsStored(child);
     ARROW_ASSIGN_OR_RAISE(auto values, Read(child, ranges, num_rows));
     made->child_data.push_back(std::move(values));
-  }
-  if (!child_is_stored) {
-    return base::NotSupported("field '", field.name, "' of ", path_,
-                              ": a struct stored as one column isn't read");
   }
   return made;
 }

@@ -22,11 +22,13 @@ class ColumnSource {
                                                                     uint64_t num_rows) = 0;
 };
 
-/// The file of a read, by its path and columns, and what a scan has at hand of it (may be null).
+/// The file of a read, by its path and columns, what a scan has at hand of it (may be null), and
+/// where the values of blobs are read from.
 struct ReadSource {
   const std::string& path;
   ColumnSource* columns;
   PagesAtHand* at_hand;
+  io::RandomReader* blobs;
 };
 
 /// Reads `ranges` (rising, none empty) of a field whose column has `num_rows` rows.

@@ -17,6 +17,38 @@ arrow::Status OpenedBuffers::Open(const std::vector<CompressedBuffer>& buffers, 
   return arrow::Status::OK();
 }
 
+namespace {
+
+// Bits of a value of fixed width; 0 of any other.
+uint64_t FixedBits(const ArrayEncoding& encoding) {
+  switch (encoding.kind) {
+    case ArrayEncoding::Kind::kFlat:
+      return encoding.bits_per_value;
+    case ArrayEncoding::Kind::kNullable:
+      return encoding.nulls == ArrayEncoding::Nulls::kNone ? FixedBits(encoding.children[0]) : 0;
+    case ArrayEncoding::Kind::kFixedSizeList: {
+      uint64_t bits = FixedBits(encoding.children[0]);
+      const bool fits = CheckedMultiply(bits, encoding.dimension, &bits) && bits <= UINT32_MAX;
+      return fits && !encoding.has_validity ? bits : 0;
+    }
+    default:
+      return 0;
+  }
+}
+
+// Bits of a row of a packed struct; 0 when a child isn't of fixed width.
+uint64_t PackedBits(const ArrayEncoding& encoding) {
+  uint64_t total = 0;
+  for (const ArrayEncoding& child : encoding.children) {
+    const uint64_t bits = FixedBits(child);
+    if (bits == 0 || bits > UINT32_MAX) return 0;
+    total += bits;
+  }
+  return total > UINT32_MAX ? 0 : total;
+}
+
+}  // namespace
+
 arrow::Result<FlatPart> FlatPart::Make(const ArrayEncoding& encoding,
                                        const std::vector<io::ByteRange>& buffers,
                                        const Where& where,
@@ -25,15 +57,15 @@ arrow::Result<FlatPart> FlatPart::Make(const ArrayEncoding& encoding,
   if (node->kind == ArrayEncoding::Kind::kNullable && node->nulls == ArrayEncoding::Nulls::kNone) {
     node = &node->children[0];
   }
-  const bool known = node->kind == ArrayEncoding::Kind::kFlat &&
-                     node->buffer_type == ArrayEncoding::BufferType::kPage &&
-                     node->bits_per_value != 0;
+  const bool packed = node->kind == ArrayEncoding::Kind::kPackedStruct;
+  const uint64_t bits = packed ? PackedBits(*node) : node->bits_per_value;
+  const bool known = (packed || node->kind == ArrayEncoding::Kind::kFlat) &&
+                     node->buffer_type == ArrayEncoding::BufferType::kPage && bits != 0;
   if (!known) return where.NotSupported("encoding ", proto::Describe(encoding));
   if (node->buffer_index >= buffers.size()) {
     return where.Corrupt("buffer ", node->buffer_index, " of a page with ", buffers.size());
   }
-  FlatPart part{
-      .bits = node->bits_per_value, .buffer = buffers[node->buffer_index], .compressed = {}};
+  FlatPart part{.bits = bits, .buffer = buffers[node->buffer_index], .compressed = {}};
   if (node->compression.empty() || node->compression == "none") return part;
   if (node->compression != "zstd" && node->compression != "lz4") {
     return where.NotSupported("compression ", node->compression);

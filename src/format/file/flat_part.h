@@ -40,7 +40,8 @@ struct FlatPart {
   io::ByteRange buffer;
   std::optional<size_t> compressed;  ///< its number among the page's compressed buffers
 
-  /// Takes the flat encoding apart, through a nullable without nulls if there is one. Adds its
+  /// Takes the flat encoding apart, through a nullable without nulls if there is one; a packed
+  /// struct is a value as wide as its children together. Adds its
   /// buffer to `compressed` when it is.
   static arrow::Result<FlatPart> Make(const proto::ArrayEncoding& encoding,
                                       const std::vector<io::ByteRange>& buffers, const Where& where,

@@ -27,6 +27,13 @@ struct Payload {
   uint32_t length_bytes = 0;
   std::shared_ptr<const FsstDecoder> fsst;
   proto::CompressionScheme scheme = proto::CompressionScheme::kUnspecified;
+  // Of a packed struct with children of variable width, its children: a value, or a length and so
+  // many bytes. Empty: a value is one length and its bytes.
+  struct PackedChild {
+    uint64_t value_bytes = 0;
+    uint32_t length_bytes = 0;
+  };
+  std::vector<PackedChild> packed;
 
   bool variable() const { return length_bytes != 0; }
   bool has_validity() const {
@@ -40,6 +47,8 @@ arrow::Result<Payload> MakeFixedPayload(const proto::FullZipLayout& layout, cons
   const Encoding* node = &layout.value_compression;
   uint64_t items = 1;
   uint64_t validity_bytes = 0;
+  // A row of a packed struct is one value.
+  if (node->kind == Kind::kPackedStruct) node = &node->children[0];
   for (; node->kind == Kind::kFixedSizeList; node = &node->children[0]) {
     if (!CheckedMultiply(items, node->items_per_value, &items) || items > UINT32_MAX) {
       return where.Corrupt("fixed-size lists of ", items, " items");
@@ -64,6 +73,24 @@ arrow::Result<Payload> MakeFixedPayload(const proto::FullZipLayout& layout, cons
   return payload;
 }
 
+arrow::Status AddPackedChildren(const Encoding& node, const Where& where, Payload* payload) {
+  for (size_t i = 0; i < node.children.size(); ++i) {
+    const Encoding& child = node.children[i];
+    const Encoding::PackedWidth& width = node.packed_widths[i];
+    const bool fixed = child.kind == Kind::kFlat && !child.compressed && width.length_bits == 0 &&
+                       width.value_bits != 0 && width.value_bits % 8 == 0 &&
+                       width.value_bits <= UINT32_MAX;
+    const bool variable = child.kind == Kind::kVariable && !child.compressed &&
+                          (width.length_bits == 32 || width.length_bits == 64);
+    if (!fixed && !variable) {
+      return where.NotSupported("a packed struct with a child encoded as ", proto::Describe(child));
+    }
+    payload->packed.push_back({.value_bytes = width.value_bits / 8,
+                               .length_bytes = static_cast<uint32_t>(width.length_bits / 8)});
+  }
+  return arrow::Status::OK();
+}
+
 arrow::Result<Payload> MakeVariablePayload(const proto::FullZipLayout& layout, const Where& where) {
   Payload payload;
   const Encoding* node = &layout.value_compression;
@@ -77,6 +104,12 @@ arrow::Result<Payload> MakeVariablePayload(const proto::FullZipLayout& layout, c
     node = &node->children[0];
   }
   const uint32_t bits = layout.bits_per_offset;
+  if (node == &layout.value_compression && node->kind == Kind::kVariablePackedStruct &&
+      !node->children.empty() && (bits == 32 || bits == 64)) {
+    ARROW_RETURN_NOT_OK(AddPackedChildren(*node, where, &payload));
+    payload.length_bytes = bits / 8;
+    return payload;
+  }
   if (node->kind != Kind::kVariable || node->compressed || (bits != 32 && bits != 64)) {
     return where.NotSupported("full-zip values with lengths of ", bits, " bits encoded as ",
                               proto::Describe(layout.value_compression));
@@ -135,6 +168,8 @@ class FullZipRead final : public PageRead {
   arrow::Status AppendFixedValue(const uint8_t* payload, const Where& where, ColumnSink* sink);
   arrow::Result<size_t> AppendVariableValue(Bytes rest, const Where& where, Scratch* scratch,
                                             ColumnSink* sink);
+  arrow::Status AppendPackedRow(Bytes stored, const Where& where, Scratch* scratch,
+                                ColumnSink* sink);
 
   const FullZipPage& page_;
   const PageLevels levels_;
@@ -314,6 +349,10 @@ arrow::Result<size_t> FullZipRead::AppendVariableValue(Bytes rest, const Where& 
     return where.Corrupt("a value of ", size, " bytes where ", rest.size() - width, " are left");
   }
   Bytes value = rest.subspan(width, size);
+  if (!payload.packed.empty()) {
+    ARROW_RETURN_NOT_OK(AppendPackedRow(value, where, scratch, sink));
+    return width + size;
+  }
   if (payload.fsst != nullptr) {
     scratch->Reset();
     ARROW_ASSIGN_OR_RAISE(
@@ -330,6 +369,43 @@ arrow::Result<size_t> FullZipRead::AppendVariableValue(Bytes rest, const Where& 
   }
   ARROW_RETURN_NOT_OK(sink->values.AppendVariable(value, where));
   return width + size;
+}
+
+// Adds a row as packed_struct.h wants it: lengths are of 8 bytes, whatever the page has.
+arrow::Status FullZipRead::AppendPackedRow(Bytes stored, const Where& where, Scratch* scratch,
+                                           ColumnSink* sink) {
+  const std::vector<Payload::PackedChild>& children = page_.payload().packed;
+  std::vector<Bytes> parts;
+  size_t used = 0;
+  for (const Payload::PackedChild& child : children) {
+    uint64_t size = child.value_bytes;
+    if (child.length_bytes != 0) {
+      if (stored.size() - used < child.length_bytes) return where.Corrupt("a cut length");
+      size = LoadUnsigned(stored.data() + used, child.length_bytes);
+      used += child.length_bytes;
+    }
+    if (size > stored.size() - used) {
+      return where.Corrupt("a value of ", size, " bytes where ", stored.size() - used, " are left");
+    }
+    parts.push_back(stored.subspan(used, size));
+    used += size;
+  }
+  if (used != stored.size()) {
+    return where.Corrupt("a row of a packed struct with ", stored.size() - used, " bytes more");
+  }
+  scratch->Reset();
+  ARROW_ASSIGN_OR_RAISE(uint8_t* row,
+                        scratch->Take(used + children.size() * sizeof(uint64_t), where));
+  uint8_t* end = row;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (children[i].length_bytes != 0) {
+      const uint64_t size = parts[i].size();
+      std::memcpy(end, &size, sizeof(size));
+      end += sizeof(size);
+    }
+    end = std::copy(parts[i].begin(), parts[i].end(), end);
+  }
+  return sink->values.AppendVariable(Bytes(row, static_cast<size_t>(end - row)), where);
 }
 
 }  // namespace

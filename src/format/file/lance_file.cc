@@ -130,8 +130,9 @@ arrow::Result<std::shared_ptr<arrow::Array>> OpenLanceFile::ReadRowsInTurn(
   uint64_t total = 0;
   for (const RowRange& range : ranges) total += range.end - range.begin;
   if (version().minor == 0) {
-    ARROW_ASSIGN_OR_RAISE(const auto data, file::ReadFieldV20(field, columns, ranges, num_rows(),
-                                                              {path(), this, at_hand}));
+    ARROW_ASSIGN_OR_RAISE(const auto data,
+                          file::ReadFieldV20(field, columns, ranges, num_rows(),
+                                             {path(), this, at_hand, reader_.get()}));
     return arrow::MakeArray(data);
   }
   ARROW_ASSIGN_OR_RAISE(const file::FieldPlan plan, file::PlanField(field, columns));
@@ -145,7 +146,8 @@ arrow::Result<std::shared_ptr<arrow::Array>> OpenLanceFile::ReadRowsInTurn(
     ARROW_ASSIGN_OR_RAISE(auto column, OpenColumn(leaf.column, num_rows()));
     ARROW_RETURN_NOT_OK(column->Read(leaf.shape, ranges, sinks.back().get(), at_hand));
   }
-  ARROW_ASSIGN_OR_RAISE(const auto data, file::BuildArray(plan, &sinks, total, path()));
+  ARROW_ASSIGN_OR_RAISE(const auto data,
+                        file::BuildArray(plan, &sinks, total, path(), reader_.get()));
   return arrow::MakeArray(data);
 }
 

@@ -139,6 +139,7 @@ arrow::Status MiniBlockCodec::AddNode(const Encoding& encoding, const Where& whe
       node.scheme = encoding.scheme;
       break;
     case Kind::kByteStreamSplit:
+    case Kind::kPackedStruct:
       break;
     default:
       return refuse();
@@ -184,6 +185,8 @@ arrow::Status MiniBlockCodec::DecodeNode(size_t number, std::span<const Bytes> b
       ARROW_RETURN_NOT_OK(DecodeNode(number + 1, buffers, num_values, where, scratch, block));
       if (!block->variable) return where.Corrupt("FSST over values of fixed width");
       return ExpandFsst(*node.fsst, where, scratch, block);
+    case Kind::kPackedStruct:  // a row is one value
+      return DecodeNode(number + 1, buffers, num_values, where, scratch, block);
     case Kind::kByteStreamSplit:
       ARROW_RETURN_NOT_OK(DecodeNode(number + 1, buffers, num_values, where, scratch, block));
       return JoinByteStreams(where, scratch, block);

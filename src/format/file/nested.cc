@@ -6,7 +6,9 @@
 #include "arrow/array/util.h"
 #include "arrow/util/bit_util.h"
 #include "arrow/util/bitmap_generate.h"
+#include "format/file/blob_column.h"
 #include "format/file/dictionary_column.h"
+#include "format/file/packed_struct.h"
 
 namespace kinjo::format::file {
 
@@ -15,7 +17,13 @@ namespace {
 arrow::Status AddLeaf(const Field& field, uint32_t column, SchemaLayers layers_from_top,
                       FieldNode* node, FieldPlan* plan) {
   StoredLeaf leaf{.field = &field, .column = column, .shape = {}};
-  ARROW_ASSIGN_OR_RAISE(leaf.shape.type, MakeLeafType(field.name, StoredType(node->type)));
+  auto stored = StoredType(node->type);
+  const BlobForm blob = BlobFormOf(field);
+  if (blob != BlobForm::kNone) stored = BlobPlaceType(blob);
+  if (stored->id() == arrow::Type::STRUCT) {
+    ARROW_ASSIGN_OR_RAISE(stored, PackedRowType(field.name, *stored));
+  }
+  ARROW_ASSIGN_OR_RAISE(leaf.shape.type, MakeLeafType(field.name, stored));
   leaf.shape.is_dictionary = node->type->id() == arrow::Type::DICTIONARY;
   leaf.shape.layers.assign(layers_from_top.rbegin(), layers_from_top.rend());
   node->kind = FieldNode::Kind::kLeaf;
@@ -124,8 +132,8 @@ arrow::Result<Elements> FindElements(const LayerView& view, const Levels& levels
 class ArrayBuilding {
  public:
   ArrayBuilding(const FieldPlan& plan, std::vector<std::unique_ptr<ColumnSink>>* sinks,
-                const std::string& path)
-      : plan_(plan), sinks_(*sinks), path_(path) {}
+                const std::string& path, io::RandomReader* blobs)
+      : plan_(plan), sinks_(*sinks), path_(path), blobs_(blobs) {}
 
   arrow::Result<std::shared_ptr<arrow::ArrayData>> Build(const FieldNode& node);
 
@@ -151,6 +159,7 @@ class ArrayBuilding {
   const FieldPlan& plan_;
   std::vector<std::unique_ptr<ColumnSink>>& sinks_;
   const std::string& path_;
+  io::RandomReader* const blobs_;
 };
 
 arrow::Result<std::shared_ptr<arrow::ArrayData>> ArrayBuilding::Build(const FieldNode& node) {
@@ -175,7 +184,13 @@ arrow::Result<std::shared_ptr<arrow::ArrayData>> ArrayBuilding::BuildLeaf(const 
   ARROW_ASSIGN_OR_RAISE(auto made, values.Finish(std::move(elements.validity),
                                                  static_cast<int64_t>(elements.null_count)));
   if (node.type->id() == arrow::Type::DICTIONARY) return EncodeDictionary(node.type, made);
-  return made;
+  if (node.type->id() == arrow::Type::STRUCT) return UnpackStruct(node.type, *made, At(node));
+  const BlobForm blob = BlobFormOf(*node.field);
+  if (blob == BlobForm::kNone) return made;
+  if (blobs_ == nullptr || node.depth > 0) {
+    return At(node).NotSupported("field '", node.field->name, "': blobs within lists or structs");
+  }
+  return ReadBlobs(node.type, blob, *made, blobs_, At(node));
 }
 
 arrow::Result<std::shared_ptr<arrow::ArrayData>> ArrayBuilding::BuildStruct(const FieldNode& node,
@@ -246,8 +261,8 @@ arrow::Result<FieldPlan> PlanField(const Field& field, const ColumnMap& columns)
 
 arrow::Result<std::shared_ptr<arrow::ArrayData>> BuildArray(
     const FieldPlan& plan, std::vector<std::unique_ptr<ColumnSink>>* sinks, uint64_t num_rows,
-    const std::string& path) {
-  ArrayBuilding building(plan, sinks, path);
+    const std::string& path, io::RandomReader* blobs) {
+  ArrayBuilding building(plan, sinks, path, blobs);
   ARROW_ASSIGN_OR_RAISE(auto made, building.Build(plan.root));
   if (made->length != static_cast<int64_t>(num_rows)) {
     return base::Corrupt(path, 0, "field '", plan.root.field->name, "': ", made->length,

@@ -47,9 +47,10 @@ struct FieldPlan {
 /// Finds the columns of a field: from the top down to the first field that `columns` has.
 arrow::Result<FieldPlan> PlanField(const Field& field, const ColumnMap& columns);
 
-/// Builds the array of `plan` out of what was read of each leaf. `path` is for messages.
+/// Builds the array of `plan` out of what was read of each leaf. `path` is for messages. The values
+/// of blobs are read from `blobs`; null: there are none.
 arrow::Result<std::shared_ptr<arrow::ArrayData>> BuildArray(
     const FieldPlan& plan, std::vector<std::unique_ptr<ColumnSink>>* sinks, uint64_t num_rows,
-    const std::string& path);
+    const std::string& path, io::RandomReader* blobs = nullptr);
 
 }  // namespace kinjo::format::file

@@ -113,6 +113,16 @@ bool ParseFsst(std::string_view bytes, int depth, ArrayEncoding* node) {
   return reader.ok() && node->children.size() == 1;
 }
 
+bool ParsePackedStruct(std::string_view bytes, int depth, ArrayEncoding* node) {
+  WireReader reader(bytes);
+  while (reader.Next()) {
+    const WireField& field = reader.field();
+    if (field.number == 1 && !ParseChild(field, depth, node)) return false;
+    if (field.number == 2 && !ParseBuffer(field.bytes, node)) return false;
+  }
+  return reader.ok() && !node->children.empty();
+}
+
 bool ParseNode(std::string_view bytes, int depth, ArrayEncoding* node) {
   switch (node->kind) {
     case Kind::kFlat:
@@ -128,6 +138,8 @@ bool ParseNode(std::string_view bytes, int depth, ArrayEncoding* node) {
       return ParseBinaryOrDictionary(bytes, depth, node);
     case Kind::kFsst:
       return ParseFsst(bytes, depth, node);
+    case Kind::kPackedStruct:
+      return ParsePackedStruct(bytes, depth, node);
     default:
       return true;
   }

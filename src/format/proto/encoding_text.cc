@@ -104,7 +104,7 @@ std::string Describe(const CompressiveEncoding& encoding) {
            << ChildText(encoding, 0) << ")";
       break;
     case Kind::kPackedStruct:
-      text << "PackedStruct";
+      text << "PackedStruct(" << ChildText(encoding, 0) << ")";
       break;
     case Kind::kVariablePackedStruct:
       text << "VariablePackedStruct";
@@ -125,7 +125,7 @@ std::string Describe(const PageLayout& layout) {
     case PageLayout::Kind::kFullZip:
       return FullZipText(layout.full_zip);
     case PageLayout::Kind::kBlob:
-      return "Blob";
+      return "Blob(" + (layout.places ? Describe(*layout.places) : "") + ")";
     case PageLayout::Kind::kUnknown:
       break;
   }

@@ -134,10 +134,31 @@ NodeShape ShapeOf(CompressiveEncoding::Kind kind) {
     case Kind::kGeneral:
       return {.compression = 1, .first_child = 3};
     case Kind::kFixedSizeList:
+    case Kind::kPackedStruct:
       return {.first_child = 2};
     default:
       return {};
   }
+}
+
+// A child of a variable packed struct: {1 values, 2 bits of a value or 3 bits of its length}.
+bool ParsePackedChild(std::string_view bytes, int depth, CompressiveEncoding* node) {
+  CompressiveEncoding::PackedWidth width;
+  std::optional<CompressiveEncoding> values;
+  WireReader reader(bytes);
+  while (reader.Next()) {
+    const WireField& field = reader.field();
+    const auto parse = [depth](std::string_view child, CompressiveEncoding* target) {
+      return ParseTree(child, depth + 1, target);
+    };
+    if (field.number == 1 && !ParseInto(field, &values, parse)) return false;
+    if (field.number == 2) width.value_bits = field.value;
+    if (field.number == 3) width.length_bits = field.value;
+  }
+  if (!values) return false;
+  node->children.push_back(std::move(*values));
+  node->packed_widths.push_back(width);
+  return reader.ok();
 }
 
 // Parts of a node that only one kind has.
@@ -162,7 +183,9 @@ bool ParseNode(std::string_view bytes, int depth, CompressiveEncoding* node) {
       return ParseTree(child, depth + 1, target);
     };
     bool ok = true;
-    if (field.number == shape.bits) {
+    if (node->kind == CompressiveEncoding::Kind::kVariablePackedStruct && field.number == 1) {
+      ok = IsBytes(field) && ParsePackedChild(field.bytes, depth, node);
+    } else if (field.number == shape.bits) {
       node->bits = field.value;
     } else if (field.number == shape.first_child) {
       ok = ParseInto(field, &first, parse);
@@ -324,6 +347,22 @@ bool ParseConstant(std::string_view bytes, ConstantLayout* layout) {
   return reader.ok();
 }
 
+// {1 layout of the places, 2 layers}.
+bool ParseBlob(std::string_view bytes, PageLayout* layout) {
+  WireReader reader(bytes);
+  while (reader.Next()) {
+    if (reader.field().number != 1) continue;
+    auto places = std::make_shared<PageLayout>();
+    WireReader inner(reader.field().bytes);
+    while (inner.Next()) {
+      if (inner.field().number == static_cast<uint32_t>(PageLayout::Kind::kBlob)) return false;
+    }
+    if (!inner.ok() || !ParsePageLayout(reader.field().bytes, places.get())) return false;
+    layout->places = std::move(places);
+  }
+  return reader.ok();
+}
+
 }  // namespace
 
 bool ParseMapEntry(std::string_view bytes, std::map<std::string, std::string>* map) {
@@ -422,6 +461,8 @@ bool ParsePageLayout(std::string_view bytes, PageLayout* layout) {
       ok = ParseConstant(field.bytes, &layout->constant);
     } else if (layout->kind == PageLayout::Kind::kFullZip) {
       ok = ParseFullZip(field.bytes, &layout->full_zip);
+    } else if (layout->kind == PageLayout::Kind::kBlob) {
+      ok = ParseBlob(field.bytes, layout);
     }
     if (!ok) return false;
   }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -87,8 +88,15 @@ struct CompressiveEncoding {
   CompressionScheme scheme = CompressionScheme::kUnspecified;  ///< general
   std::optional<std::string> value;                            ///< constant
   std::string symbol_table;                                    ///< fsst
-  /// variable: offsets; out-of-line bitpacking, fsst, byte-stream split, general, fixed-size list:
-  /// values; rle: values, run lengths.
+  /// variable packed struct: of each child, the bits of a value, or of its length.
+  struct PackedWidth {
+    uint64_t value_bits = 0;   ///< 0: of variable width
+    uint64_t length_bits = 0;  ///< 0: of fixed width
+  };
+  std::vector<PackedWidth> packed_widths;
+  /// variable: offsets; out-of-line bitpacking, fsst, byte-stream split, general, fixed-size list,
+  /// packed struct (one value a row): values; rle: values, run lengths; variable packed struct: its
+  /// children.
   std::vector<CompressiveEncoding> children;
 };
 bool ParseCompressiveEncoding(std::string_view bytes, CompressiveEncoding* encoding);
@@ -151,7 +159,10 @@ struct PageLayout {
   MiniBlockLayout mini_block;
   FullZipLayout full_zip;
   ConstantLayout constant;
+  /// blob: of the places where the values lie; null when the message has none.
+  std::shared_ptr<const PageLayout> places;
 };
+/// A blob layout within a blob layout isn't parsed.
 bool ParsePageLayout(std::string_view bytes, PageLayout* layout);
 
 /// A node of the tree of encodings of version 2.0 (ArrayEncoding).
@@ -187,7 +198,8 @@ struct ArrayEncoding {
   uint64_t num_items = 0;        ///< list, dictionary
   std::string symbol_table;      ///< fsst
   /// nullable: values, or validity and values; fixed-size list: items; list: offsets; binary:
-  /// indices, bytes; dictionary: indices, items; fsst: binary.
+  /// indices, bytes; dictionary: indices, items; fsst: binary; packed struct: its children, whose
+  /// bytes lie in one buffer (buffer_index), row after row.
   std::vector<ArrayEncoding> children;
 };
 bool ParseArrayEncoding(std::string_view bytes, ArrayEncoding* encoding);
