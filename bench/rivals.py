@@ -1,7 +1,7 @@
 """The index path against the best of the others at the same recall: faiss's IVF family, the HNSW of
 faiss, hnswlib and usearch, and pylance on the same index file; the demo's words (IVF_PQ) and a
-million made vectors (IVF_SQ). Every rival is given its cheapest setting that reaches Kinjo's recall,
-less 0.002. A refine factor of 0 is none.
+million made vectors (IVF_SQ). Every rival is given its cheapest setting that reaches Kinjo's
+recall, less 0.002. A refine factor of 0 is none.
 
 Indexes, truths and the recall of each setting that was tried are kept under build/bench/rivals: a
 built index has the same recall every time. Delete the folder to begin anew.

@@ -1,5 +1,5 @@
-"""Columns that store a row as one piece: packed structs, and blobs, whose rows say where their values
-lie. Read by `kinjo scan` and compared with what was written.
+"""Columns that store a row as one piece: packed structs, and blobs, whose rows say where their
+values lie. Read by `kinjo scan` and compared with what was written.
 """
 
 import datetime
