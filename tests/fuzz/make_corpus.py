@@ -154,6 +154,31 @@ def write_page_seeds(folder):
                             (folder / name).write_bytes(seed)
 
 
+def row_packed_columns(rows):
+    """Columns that store a row as one piece, by name: array and metadata."""
+    packed, blob = {"lance-encoding:packed": "true"}, {"lance-encoding:blob": "true"}
+    numbers = [{"a": i, "b": i / 2} for i in range(rows)]
+    texts = [{"a": i, "b": "x" * (i % 5)} for i in range(rows)]
+    values = [None if i % 5 == 3 else bytes([i % 256]) * (i % 40) for i in range(rows)]
+    pair = pa.struct([("a", pa.int32()), ("b", pa.float64())])
+    named = pa.struct([("a", pa.int32()), ("b", pa.string())])
+    return {
+        "packed": (pa.array(numbers, pair), packed),
+        "packed_text": (pa.array(texts, named), packed),
+        "blob": (pa.array(values, pa.large_binary()), blob),
+    }
+
+
+def write_row_packed_seeds(folder):
+    for version in data_file.VERSIONS:
+        for n in (3, 300):
+            for name, (array, metadata) in row_packed_columns(n).items():
+                schema = pa.schema([pa.field("c", array.type, metadata=metadata)])
+                data = written(pa.table([array], schema), version)
+                if data:
+                    (folder / f"{version}-{n}-{name}").write_bytes(data)
+
+
 def write_file_seeds(folder):
     for version in data_file.VERSIONS:
         for n in (3, 300):
@@ -165,6 +190,7 @@ def write_file_seeds(folder):
                         data = written(pa.table({name: chosen}), version)
                         if data and len(data) <= 1 << 16:
                             (folder / f"{version}-{n}-{case}-{name}-{nulls}").write_bytes(data)
+    write_row_packed_seeds(folder)
 
 
 def main():
