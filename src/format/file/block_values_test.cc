@@ -217,12 +217,12 @@ TEST(MiniValuesTest, JoinsByteStreams) {
 }
 
 TEST(MiniValuesTest, NamesWhatItDoesNotRead) {
-  const auto codec = MiniBlockCodec::Make(Encoding{.kind = Kind::kPackedStruct}, 1, Here());
+  const auto codec = MiniBlockCodec::Make(Encoding{.kind = Kind::kVariablePackedStruct}, 1, Here());
   ASSERT_FALSE(codec.ok());
   EXPECT_EQ(base::CodeOf(codec.status()), base::ErrorCode::kNotSupported);
   const std::string message = base::MessageOf(codec.status());
   EXPECT_NE(message.find("column 2"), std::string::npos) << message;
-  EXPECT_NE(message.find("PackedStruct"), std::string::npos) << message;
+  EXPECT_NE(message.find("VariablePackedStruct"), std::string::npos) << message;
 }
 
 }  // namespace
