@@ -1,5 +1,6 @@
 #include "format/file/field_read_v20.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -34,6 +35,8 @@ class FieldReading {
                                            std::span<const RowRange> ranges, uint64_t num_rows);
   // Some column at or below the field is stored.
   bool IsStored(const Field& field) const;
+  // A struct has a column of its own: a packed one has no others.
+  bool IsPacked(const Field& field) const;
 
   const ColumnMap& columns_;
   const std::string& path_;
@@ -54,6 +57,12 @@ bool FieldReading::IsStored(const Field& field) const {
   return false;
 }
 
+bool FieldReading::IsPacked(const Field& field) const {
+  return columns_.contains(field.id) &&
+         std::none_of(field.children.begin(), field.children.end(),
+                      [this](const Field& child) { return IsStored(child); });
+}
+
 arrow::Result<ArrayDataPointer> FieldReading::Read(const Field& field,
                                                    std::span<const RowRange> ranges,
                                                    uint64_t num_rows) {
@@ -63,10 +72,9 @@ arrow::Result<ArrayDataPointer> FieldReading::Read(const Field& field,
                           arrow::MakeArrayOfNull(type, static_cast<int64_t>(CountRows(ranges))));
     return nulls->data();
   }
-  // A packed struct has a column of its own.
   switch (type->id()) {
     case arrow::Type::STRUCT:
-      if (columns_.contains(field.id)) return ReadLeaf(field, ranges, num_rows);
+      if (IsPacked(field)) return ReadLeaf(field, ranges, num_rows);
       return ReadStruct(field, std::move(type), ranges, num_rows);
     case arrow::Type::LIST:
     case arrow::Type::LARGE_LIST:
