@@ -13,8 +13,9 @@ namespace {
 template <typename T>
 T NumberOf(const Given& given, std::string_view text, const std::string& wanted) {
   T number{};
-  const char* end = text.data() + text.size();
-  const auto [stopped, error] = std::from_chars(text.data(), end, number);
+  const char* begin = text.data();
+  const char* end = begin + text.size();
+  const auto [stopped, error] = std::from_chars(begin, end, number);
   if (error != std::errc() || stopped != end) ThrowUnreadable(given, wanted);
   return number;
 }

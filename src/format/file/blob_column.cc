@@ -83,8 +83,8 @@ arrow::Result<std::shared_ptr<arrow::ArrayData>> ReadBlobs(
   if (type->id() != arrow::Type::LARGE_BINARY) {
     return where.NotSupported("blobs of type ", type->ToString());
   }
-  ARROW_ASSIGN_OR_RAISE(auto rows, UnpackStruct(BlobPlaceType(form), packed, where));
-  const arrow::StructArray structs(std::move(rows));
+  ARROW_ASSIGN_OR_RAISE(const auto rows, UnpackStruct(BlobPlaceType(form), packed, where));
+  const arrow::StructArray structs(rows);
   ARROW_ASSIGN_OR_RAISE(Places places, FindPlaces(structs, form, reader->size(), where));
   ARROW_ASSIGN_OR_RAISE(const auto parts, reader->ReadRanges(places.ranges));
   ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> values,
