@@ -8,51 +8,31 @@ import threading
 import time
 from pathlib import Path
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
+from tests.spark.cluster_sides import (
+    command_line_rows,
+    joined,
+    left_of,
+    make_sides,
+    triples,
+)
 from tests.spark.conftest import session
 
-WIDTH = 32
-RIGHT_ROWS = 6_000
 LEFT_ROWS = 3_000
-
-
-def vectors(rows, seed):
-    values = np.random.default_rng(seed).standard_normal((rows, WIDTH), dtype=np.float32)
-    return pa.FixedSizeListArray.from_arrays(pa.array(values.reshape(-1)), WIDTH)
 
 
 @pytest.fixture(scope="module")
 def sides(kinjo, tmp_path_factory):
     """(a Parquet file of left rows, a dataset with an index, folder for more)."""
     folder = tmp_path_factory.mktemp("sides")
-    left, right = folder / "left.parquet", folder / "right.parquet"
-    numbers = pa.array(range(LEFT_ROWS), pa.int64())
-    pq.write_table(pa.table({"number": numbers, "query": vectors(LEFT_ROWS, 1)}), left)
-    ids = pa.array(range(RIGHT_ROWS), pa.int64())
-    pq.write_table(pa.table({"id": ids, "vec": vectors(RIGHT_ROWS, 2)}), right)
-    dataset = folder / "right.lance"
-    kinjo("import", right, dataset, "--max-rows-per-file", 2_000)
-    kinjo("index", "create", dataset, "--num-partitions", 16, "--num-sub-vectors", 8)
-    return left, dataset, folder
+    return *make_sides(kinjo, folder, LEFT_ROWS), folder
 
 
 @pytest.fixture(scope="module")
 def expected(kinjo, sides):
-    """The command line's rows: (number, id, distance, rank)."""
-    left, dataset, folder = sides
-    output = folder / "expected.parquet"
-    kinjo("join", "--left", left, "--right", dataset, "--left-on", "query", "--right-on", "vec",
-          "-k", 5, "--nprobes", 4, "--refine-factor", 5, "-o", output)
-    return triples(pq.read_table(output).to_pylist())
-
-
-def triples(rows):
-    return [(row["number"], row["id"], row["_distance"], row["_rank"]) for row in rows]
+    return command_line_rows(kinjo, sides, sides[2] / "expected.parquet")
 
 
 @pytest.fixture(scope="module")
@@ -62,16 +42,6 @@ def cluster(tmp_path_factory):
                    spark_executor_memory="1g", spark_task_maxFailures="4")
     yield made
     made.stop()
-
-
-def left_of(cluster, sides, partitions):
-    """The left rows in their order: sorting by range keeps it across partitions."""
-    left = cluster.read.parquet(str(sides[0]))
-    return left.repartitionByRange(partitions, "number").sortWithinPartitions("number")
-
-
-def joined(left, sides, **options):
-    return left.kNearestJoin(str(sides[1]), "query", 5, nprobes=4, refine_factor=5, **options)
 
 
 def executors():

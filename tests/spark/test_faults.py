@@ -10,48 +10,28 @@ import threading
 import time
 from pathlib import Path
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pyspark
 import pytest
+from tests.spark.cluster_sides import (
+    command_line_rows,
+    joined,
+    left_of,
+    make_sides,
+    triples,
+)
 from tests.spark.conftest import session
 
-WIDTH = 32
 LEFT_ROWS = 2_000
-RIGHT_ROWS = 6_000
-
-
-def vectors(rows, seed):
-    values = np.random.default_rng(seed).standard_normal((rows, WIDTH), dtype=np.float32)
-    return pa.FixedSizeListArray.from_arrays(pa.array(values.reshape(-1)), WIDTH)
 
 
 @pytest.fixture(scope="module")
 def sides(kinjo, tmp_path_factory):
-    """(a Parquet file of left rows, a dataset of three fragments with an index)."""
-    folder = tmp_path_factory.mktemp("sides")
-    left, right, dataset = folder / "left.parquet", folder / "right.parquet", folder / "right.lance"
-    numbers = pa.array(range(LEFT_ROWS), pa.int64())
-    pq.write_table(pa.table({"number": numbers, "query": vectors(LEFT_ROWS, 1)}), left)
-    ids = pa.array(range(RIGHT_ROWS), pa.int64())
-    pq.write_table(pa.table({"id": ids, "vec": vectors(RIGHT_ROWS, 2)}), right)
-    kinjo("import", right, dataset, "--max-rows-per-file", 2_000)
-    kinjo("index", "create", dataset, "--num-partitions", 16, "--num-sub-vectors", 8)
-    return left, dataset
+    return make_sides(kinjo, tmp_path_factory.mktemp("sides"), LEFT_ROWS)
 
 
 @pytest.fixture(scope="module")
 def expected(kinjo, sides, tmp_path_factory):
-    left, dataset = sides
-    output = tmp_path_factory.mktemp("expected") / "rows.parquet"
-    kinjo("join", "--left", left, "--right", dataset, "--left-on", "query", "--right-on", "vec",
-          "-k", 5, "--nprobes", 4, "--refine-factor", 5, "-o", output)
-    return rows_of(pq.read_table(output).to_pylist())
-
-
-def rows_of(rows):
-    return [(row["number"], row["id"], row["_distance"], row["_rank"]) for row in rows]
+    return command_line_rows(kinjo, sides, tmp_path_factory.mktemp("expected") / "rows.parquet")
 
 
 class Daemon:
@@ -119,15 +99,6 @@ def cluster(workers, tmp_path_factory):
     made.stop()
 
 
-def left_of(cluster, sides, partitions):
-    left = cluster.read.parquet(str(sides[0]))
-    return left.repartitionByRange(partitions, "number").sortWithinPartitions("number")
-
-
-def joined(left, sides, **options):
-    return left.kNearestJoin(str(sides[1]), "query", 5, nprobes=4, refine_factor=5, **options)
-
-
 def executors(workers):
     """Processes of the workers' executors."""
     found = []
@@ -145,7 +116,7 @@ def executors(workers):
 
 
 def test_two_workers_give_the_command_lines_rows(cluster, sides, expected):
-    assert rows_of(joined(left_of(cluster, sides, 5), sides).collect()) == expected
+    assert triples(joined(left_of(cluster, sides, 5), sides).collect()) == expected
 
 
 @pytest.mark.parametrize("adaptive", ["true", "false"])
@@ -174,7 +145,7 @@ def test_a_slow_task_that_runs_twice_gives_its_rows_once(cluster, sides, expecte
         rows = joined(left.mapInArrow(once_slowly, left.schema), sides).collect()
     finally:
         cluster.conf.unset("spark.sql.adaptive.enabled")
-    assert rows_of(rows) == expected
+    assert triples(rows) == expected
     assert twice.exists()
 
 
@@ -209,7 +180,7 @@ def test_an_executor_that_crashes(cluster, workers, sides, expected, number):
     os.kill(victim, number)
     thread.join()
     assert failures == []
-    assert rows_of(rows) == expected
+    assert triples(rows) == expected
 
 
 def test_executors_end_with_their_application(cluster, workers):
