@@ -109,15 +109,19 @@ arrow::Result<dataset::IndexBuildOptions> ToBuildOptions(int64_t threads, int64_
 
 /// What an index is asked to be.
 struct Request {
+  kinjo_index_options given = Defaults();  // borrows the caller's texts
   std::shared_ptr<dataset::Dataset> opened;
   std::string column;
   dataset::IndexParams params;
   dataset::IndexBuildOptions build;
 };
 
-arrow::Result<Request> ReadRequest(const char* uri, const kinjo_index_options& given,
+arrow::Result<Request> ReadRequest(const char* uri, const kinjo_index_options* options,
                                    const kinjo_run_options* run_options) {
+  ARROW_RETURN_NOT_OK(StartComputing());
   Request request;
+  kinjo_index_options& given = request.given;
+  ARROW_RETURN_NOT_OK(ReadStruct(options, "kinjo_index_options", &given));
   dataset::IndexParams& params = request.params;
   if (given.type != nullptr) params.type = given.type;
   params.metric = TextOf(given.metric);
@@ -165,13 +169,11 @@ bool kinjo_index_create(const char* dataset_uri, const kinjo_index_options* opti
                         const kinjo_run_options* run_options, char** json, kinjo_error** error) {
   return Wall(error, [&]() -> arrow::Status {
     ARROW_RETURN_NOT_OK(RequireArgument(dataset_uri, "dataset_uri"));
-    ARROW_RETURN_NOT_OK(StartComputing());
-    kinjo_index_options given = Defaults();
-    ARROW_RETURN_NOT_OK(ReadStruct(options, "kinjo_index_options", &given));
-    ARROW_ASSIGN_OR_RAISE(const Request request, ReadRequest(dataset_uri, given, run_options));
-    ARROW_ASSIGN_OR_RAISE(const dataset::CreatedIndex created,
-                          dataset::CreateIndex(request.opened, request.column, TextOf(given.name),
-                                               given.replace, request.params, request.build));
+    ARROW_ASSIGN_OR_RAISE(const Request request, ReadRequest(dataset_uri, options, run_options));
+    ARROW_ASSIGN_OR_RAISE(
+        const dataset::CreatedIndex created,
+        dataset::CreateIndex(request.opened, request.column, TextOf(request.given.name),
+                             request.given.replace, request.params, request.build));
     return json == nullptr ? arrow::Status::OK() : GiveText(DescribeCreated(created), json);
   });
 }
@@ -181,10 +183,7 @@ bool kinjo_index_train(const char* dataset_uri, const kinjo_index_options* optio
   return Wall(error, [&]() -> arrow::Status {
     ARROW_RETURN_NOT_OK(RequireArgument(dataset_uri, "dataset_uri"));
     ARROW_RETURN_NOT_OK(RequireArgument(model, "model"));
-    ARROW_RETURN_NOT_OK(StartComputing());
-    kinjo_index_options given = Defaults();
-    ARROW_RETURN_NOT_OK(ReadStruct(options, "kinjo_index_options", &given));
-    ARROW_ASSIGN_OR_RAISE(const Request request, ReadRequest(dataset_uri, given, run_options));
+    ARROW_ASSIGN_OR_RAISE(const Request request, ReadRequest(dataset_uri, options, run_options));
     ARROW_ASSIGN_OR_RAISE(
         const dataset::IndexModel learnt,
         dataset::TrainIndexModel(request.opened, request.column, request.params, request.build));
@@ -200,10 +199,7 @@ bool kinjo_index_build_segment(const char* dataset_uri, const kinjo_index_option
     ARROW_RETURN_NOT_OK(RequireArgument(dataset_uri, "dataset_uri"));
     ARROW_RETURN_NOT_OK(RequireArgument(fragment_ids, "fragment_ids"));
     ARROW_RETURN_NOT_OK(RequireArgument(segment, "segment"));
-    ARROW_RETURN_NOT_OK(StartComputing());
-    kinjo_index_options given = Defaults();
-    ARROW_RETURN_NOT_OK(ReadStruct(options, "kinjo_index_options", &given));
-    ARROW_ASSIGN_OR_RAISE(const Request request, ReadRequest(dataset_uri, given, run_options));
+    ARROW_ASSIGN_OR_RAISE(const Request request, ReadRequest(dataset_uri, options, run_options));
     ARROW_ASSIGN_OR_RAISE(
         const dataset::BuiltSegment built,
         dataset::BuildSegment(request.opened, request.column,

@@ -66,13 +66,11 @@ arrow::Result<std::vector<io::ByteRange>> ReadTable(const Container& container,
 void NumberField(const Field& field, bool parents_own_columns, uint32_t* next, ColumnMap* columns) {
   const auto packed = field.metadata.find("lance-encoding:packed");
   const auto old_packed = field.metadata.find("packed");
-  const auto extension = field.metadata.find("ARROW:extension:name");
   const auto is_true = [&](auto found) {
     return found != field.metadata.end() && (found->second == "true" || found->second == "1");
   };
-  const bool is_one_column =
-      field.children.empty() || is_true(packed) || is_true(old_packed) ||
-      (extension != field.metadata.end() && extension->second == "lance.blob.v2");
+  const bool is_one_column = field.children.empty() || is_true(packed) || is_true(old_packed) ||
+                             BlobFormOf(field) == BlobForm::kDescriptors;
   if (is_one_column || parents_own_columns) columns->emplace(field.id, (*next)++);
   if (is_one_column) return;
   for (const Field& child : field.children) {

@@ -24,9 +24,7 @@ bool IsTrue(const Field& field, const std::string& key) {
 arrow::Status CheckField(const Field& field, const std::string& path, FileVersion version) {
   ARROW_ASSIGN_OR_RAISE(const auto type, ToArrowType(field));
   const auto name = base::Concat("in data files of version ", version.major, ".", version.minor);
-  const auto extension = field.metadata.find("ARROW:extension:name");
-  if (IsTrue(field, "lance-encoding:blob") ||
-      (extension != field.metadata.end() && extension->second == "lance.blob.v2")) {
+  if (IsTrue(field, "lance-encoding:blob") || BlobFormOf(field) != BlobForm::kNone) {
     return Refuse(path, "its metadata asks for the blob encoding");
   }
   if (IsTrue(field, "lance-encoding:packed") || IsTrue(field, "packed")) {
