@@ -26,8 +26,10 @@ def build_wheel():
         definitions["CMAKE_CXX_COMPILER_LAUNCHER"] = "ccache"
     command = [PYTHON, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation",
                "--disable-pip-version-check", "--wheel-dir", WHEELS,
-               f"-Cbuild-dir={FOLDER / 'build'}", machine.ROOT]
-    command += [f"-Ccmake.define.{name}={value}" for name, value in definitions.items()]
+               f"--config-settings=build-dir={FOLDER / 'build'}", machine.ROOT]
+    # The option's long name: pip 23.0, Debian 12's, doesn't know the short one yet.
+    command += [f"--config-settings=cmake.define.{name}={value}"
+                for name, value in definitions.items()]
     path = f"{VENV / 'bin'}:{os.environ.get('PATH', '')}"
     environment = building.environment() | {"PATH": path}
     run(command, env=environment, cwd=machine.ROOT)

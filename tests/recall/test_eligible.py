@@ -11,14 +11,14 @@ ROWS, DIM, K, GROUPS = 12_000, 16, 10, 4
 
 
 @pytest.fixture(scope="module")
-def items(tmp_path_factory):
+def items(kinjo, tmp_path_factory):
     """(path, vectors): `id`, `shop` and `vec`, with an IVF_PQ index."""
     vectors = cells.made_vectors(ROWS, DIM, 1)
     path = tmp_path_factory.mktemp("items") / "items.lance"
     ids = np.arange(ROWS)
     table = pa.table({"id": ids, "shop": ids % GROUPS, "vec": cells.vector_array(vectors)})
-    dataset = lance.write_dataset(table, str(path))
-    dataset.create_index("vec", "IVF_PQ", num_partitions=32, num_sub_vectors=8)
+    lance.write_dataset(table, str(path))
+    kinjo("index", "create", path, "--num-partitions", 32, "--num-sub-vectors", 8)
     return path, vectors
 
 

@@ -21,17 +21,19 @@ def glove():
 
 
 @pytest.fixture(scope="module")
-def words(tmp_path_factory):
+def words(kinjo, tmp_path_factory):
     """GloVe: 100,000 words with four indexes, 10,000 others as the left."""
     folder = tmp_path_factory.mktemp("words")
     vectors = glove()
     rows = np.random.default_rng(11).permutation(len(vectors))[: 100_000 + LEFT_ROWS]
     right, left = vectors[rows[:100_000]], vectors[rows[100_000:]]
     cells.write_left(folder / "left.parquet", left)
-    for index, options in (
-        ("IVF_FLAT", {}), ("IVF_PQ", {"num_sub_vectors": 28}), ("IVF_SQ", {}), ("IVF_RQ", {}),
+    for index, flags in (
+        ("IVF_FLAT", []), ("IVF_PQ", ["--num-sub-vectors", 28]), ("IVF_SQ", []),
+        ("IVF_RQ", ["--num-bits", 1]),
     ):  # fmt: skip
-        cells.write_right(folder / f"{index}.lance", right, index, "cosine", 256, **options)
+        cells.write_right(kinjo, folder / f"{index}.lance", right, index, "--metric", "cosine",
+                          *flags, partitions=256)  # fmt: skip
     passing = np.flatnonzero(np.arange(len(right)) % 10 < 2)
     return folder, {
         "": cells.nearest(left, right, K, "cosine"),
@@ -62,7 +64,7 @@ def test_nineteen_of_twenty_cells(kinjo, words, tmp_path):
 def test_ninety_of_a_hundred_intervals(kinjo, tmp_path):
     """Each run has a left side of its own: other rows choose, and other rows measure."""
     right = cells.made_vectors(20_000, 16, 1)
-    cells.write_right(tmp_path / "right.lance", right, "IVF_PQ")
+    cells.write_right(kinjo, tmp_path / "right.lance", right, "IVF_PQ")
     held = reached = 0
     for run in range(100):
         target = (0.8, 0.9, 0.95, 0.98)[run % 4]

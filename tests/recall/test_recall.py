@@ -2,6 +2,7 @@
 
 import json
 
+import lance
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -35,13 +36,13 @@ def place(tmp_path_factory, left):
 
 
 @pytest.fixture(scope="module")
-def dataset(place, right):
+def dataset(kinjo, place, right):
     """dataset(index) -> its path; made once."""
 
     def made(index):
         path = place / f"{index}.lance"
         if not path.exists():
-            cells.write_right(path, right, index)
+            cells.write_right(kinjo, path, right, index)
         return path
 
     return made
@@ -99,7 +100,8 @@ def test_appended_and_deleted_rows(kinjo, place, left, right, tmp_path):
     more = cells.made_vectors(6_000, DIM, 3)
     every = np.concatenate([right, more])
     path = tmp_path / "right.lance"
-    dataset = cells.write_right(path, right, "IVF_PQ")
+    cells.write_right(kinjo, path, right, "IVF_PQ")
+    dataset = lance.dataset(str(path))
     for first in (0, 3_000):
         ids = np.arange(ROWS + first, ROWS + first + 3_000)
         dataset.insert(pa.table({

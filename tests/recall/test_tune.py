@@ -11,12 +11,12 @@ ROWS, DIM, LEFT_ROWS, K = 8_000, 16, 1_500, 5
 
 
 @pytest.fixture(scope="module")
-def sides(tmp_path_factory):
+def sides(kinjo, tmp_path_factory):
     folder = tmp_path_factory.mktemp("tune")
     cells.write_left(folder / "left.parquet", cells.made_vectors(LEFT_ROWS, DIM, 2))
     right = cells.made_vectors(ROWS, DIM, 1)
     for index in ("IVF_FLAT", "IVF_PQ", "IVF_HNSW_SQ"):
-        cells.write_right(folder / f"{index}.lance", right, index, partitions=16)
+        cells.write_right(kinjo, folder / f"{index}.lance", right, index, partitions=16)
     return folder
 
 
