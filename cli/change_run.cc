@@ -2,9 +2,9 @@
 
 #include <charconv>
 
-#include "interrupt.h"
 #include "outcome.h"
 #include "row_output.h"
+#include "watched_run.h"
 
 namespace kinjo::cli {
 
@@ -27,13 +27,8 @@ int RunChange(const ChangeWords& words, const Flags& flags,
   if (const std::string wrong = WrongProgress(flags.change_progress); !wrong.empty()) {
     return FailCommandLine(words.command, wrong);
   }
-  ProgressDisplay display(ProgressBeside(flags.change_progress, /*output=*/""));
-  const ProgressFunction show = [&](const kinjo_progress& told) { display.Show(told); };
-  static const Result<Cancel> cancel = Cancel::Make();  // a signal may come until the very end
-  if (!cancel.ok()) return Fail(words.command, cancel.error());
-  CancelOnSignal(&cancel.value());
-  const Result<kinjo_write_report> done = change({&cancel.value(), &show});
-  display.End(StateOf(done));
+  const Result<kinjo_write_report> done =
+      RunWatched(ProgressBeside(flags.change_progress, /*output=*/""), change);
   if (!done.ok()) return Fail(words.command, done.error());
   if (flags.change_json) return Print(words.command, JsonOf(words.numbers(done.value())));
   if (flags.change_progress != "none") Tell("kinjo: " + words.closing(done.value()) + "\n");

@@ -1,6 +1,4 @@
 // `kinjo index`: vector indexes made, kept, measured, listed, and taken away.
-#include <unistd.h>
-
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,40 +7,17 @@
 #include "curve_text.h"
 #include "described.h"
 #include "figures.h"
-#include "interrupt.h"
 #include "outcome.h"
-#include "progress.h"
+#include "row_output.h"
 #include "text_table.h"
+#include "watched_run.h"
 
 namespace kinjo::cli {
 
 namespace {
 
-/// A signal may come until the very end.
-const Result<Cancel>& TheCancel() {
-  static const Result<Cancel> cancel = Cancel::Make();
-  return cancel;
-}
-
-/// Runs `work` with progress on standard error, and stopped by a signal.
-template <typename Work>
-Result<std::string> Watched(const Flags& flags, const Work& work) {
-  if (!TheCancel().ok()) return TheCancel().error();
-  CancelOnSignal(&TheCancel().value());
-  ProgressKind kind = isatty(STDERR_FILENO) == 1 ? ProgressKind::kBar : ProgressKind::kNone;
-  if (flags.index_progress == "json") kind = ProgressKind::kJson;
-  if (flags.index_progress == "none") kind = ProgressKind::kNone;
-  ProgressDisplay display(kind);
-  const ProgressFunction show = [&](const kinjo_progress& progress) { display.Show(progress); };
-  Result<std::string> done = work(RunOptions{&TheCancel().value(), &show});
-  display.End(done.ok() ? "done" : kinjo_error_code_name(done.error().code));
-  return done;
-}
-
-std::string WrongProgress(const Flags& flags) {
-  const std::string kind = flags.index_progress.value_or("auto");
-  if (kind == "auto" || kind == "json" || kind == "none") return "";
-  return "--progress must be auto, json or none, but is '" + kind + "'";
+ProgressKind ProgressOf(const Flags& flags) {
+  return ProgressBeside(flags.index_progress, /*output=*/"");
 }
 
 Result<DescribedDataset> Describe(const std::string& uri) {
@@ -117,12 +92,10 @@ Result<std::string> MeasureIndex(const std::string& uri, const DescribedIndex& i
   if (!left.ok()) return left.error();
   Result<Join> join = Join::Make(*left, uri, options);
   if (!join.ok()) return join.error();
-  return join->Tune({&TheCancel().value(), nullptr});
+  return RunWatched(ProgressKind::kNone, [&](const RunOptions& run) { return join->Tune(run); });
 }
 
 int Check(const char* command, const Flags& flags, const Text& name, bool json) {
-  if (!TheCancel().ok()) return Fail(command, TheCancel().error());
-  CancelOnSignal(&TheCancel().value());
   const Result<DescribedIndex> index = FindIndex(*flags.indexed, name);
   if (!index.ok()) return Fail(command, index.error());
   const Result<std::string> curve = MeasureIndex(*flags.indexed, index.value(), flags);
@@ -161,10 +134,10 @@ IndexOptions OptionsOf(const Flags& flags) {
 int RunIndexCreate(const Flags& flags) {
   constexpr const char* kCommand = "index create";
   if (!flags.indexed) return NeedDataset(kCommand);
-  if (const std::string wrong = WrongProgress(flags); !wrong.empty()) {
+  if (const std::string wrong = WrongProgress(flags.index_progress); !wrong.empty()) {
     return FailCommandLine(kCommand, wrong);
   }
-  const Result<std::string> json = Watched(flags, [&](const RunOptions& run) {
+  const Result<std::string> json = RunWatched(ProgressOf(flags), [&](const RunOptions& run) {
     return Index::Create(*flags.indexed, OptionsOf(flags), run);
   });
   if (!json.ok()) return Fail(kCommand, json.error());
@@ -210,7 +183,7 @@ int RunIndexList(const Flags& flags) {
 int RunIndexOptimize(const Flags& flags) {
   constexpr const char* kCommand = "index optimize";
   if (!flags.indexed) return NeedDataset(kCommand);
-  if (const std::string wrong = WrongProgress(flags); !wrong.empty()) {
+  if (const std::string wrong = WrongProgress(flags.index_progress); !wrong.empty()) {
     return FailCommandLine(kCommand, wrong);
   }
   const Result<DescribedIndex> index = FindIndex(*flags.indexed, flags.name);
@@ -220,7 +193,7 @@ int RunIndexOptimize(const Flags& flags) {
   options.retrain = flags.retrain;
   options.threads = flags.index_threads;
   options.memory_limit_bytes = flags.index_memory_limit;
-  const Result<std::string> json = Watched(flags, [&](const RunOptions& run) {
+  const Result<std::string> json = RunWatched(ProgressOf(flags), [&](const RunOptions& run) {
     return Index::Optimize(*flags.indexed, index.value().name, options, run);
   });
   if (!json.ok()) return Fail(kCommand, json.error());

@@ -40,7 +40,12 @@ void WatchSignals() {
   std::signal(SIGXFSZ, SIG_IGN);
 }
 
-void CancelOnSignal(const Cancel* cancel) { running.store(cancel); }
+Result<const Cancel*> CancelOnSignal() {
+  static const Result<Cancel> cancel = Cancel::Make();  // a signal may come until the very end
+  if (!cancel.ok()) return cancel.error();
+  running.store(&cancel.value());
+  return &cancel.value();
+}
 
 bool Terminated() { return terminated != 0; }
 

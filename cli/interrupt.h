@@ -10,8 +10,8 @@ namespace kinjo::cli {
 
 /// Watches the signals from now on.
 void WatchSignals();
-/// From now on a signal raises `cancel`, which must live until the program ends.
-void CancelOnSignal(const Cancel* cancel);
+/// The cancel flag that a signal raises from now on until the program ends.
+Result<const Cancel*> CancelOnSignal();
 
 /// SIGTERM came.
 bool Terminated();

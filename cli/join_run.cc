@@ -4,10 +4,10 @@
 
 #include "described.h"
 #include "figures.h"
-#include "interrupt.h"
 #include "outcome.h"
 #include "parts_run.h"
 #include "row_output.h"
+#include "watched_run.h"
 
 namespace kinjo::cli {
 
@@ -220,15 +220,10 @@ int RunRequest(const RunWords& words, const Flags& flags,
   const Result<void> sized = SizePools(flags);
   if (!sized.ok()) return Fail(words.command, sized.error());
 
-  ProgressDisplay display(ProgressBeside(flags.progress, output));
-  const ProgressFunction show = [&](const kinjo_progress& progress) { display.Show(progress); };
-  static const Result<Cancel> cancel = Cancel::Make();  // a signal may come until the very end
-  if (!cancel.ok()) return Fail(words.command, cancel.error());
-  CancelOnSignal(&cancel.value());
-  const RunOptions run{&cancel.value(), &show};
   kinjo_parts_info parts{};
-  const Result<void> done = RunRows(&*request.join, flags, output, run, &parts);
-  display.End(StateOf(done));
+  const Result<void> done = RunWatched(
+      ProgressBeside(flags.progress, output),
+      [&](const RunOptions& run) { return RunRows(&*request.join, flags, output, run, &parts); });
   if (!done.ok()) {
     const int failed = Fail(words.command, done.error());
     TellUnfinishedParts(output, parts);

@@ -2,9 +2,9 @@
 #include "change_run.h"
 #include "commands.h"
 #include "figures.h"
-#include "interrupt.h"
 #include "outcome.h"
 #include "row_output.h"
+#include "watched_run.h"
 
 namespace kinjo::cli {
 
@@ -66,14 +66,9 @@ int RunScan(const Flags& flags) {
   if (!dataset.ok()) return Fail(kCommand, dataset.error());
   if (flags.count) return TellCount(dataset.value(), flags);
 
-  ProgressDisplay display(ProgressBeside(flags.change_progress, output));
-  const ProgressFunction show = [&](const kinjo_progress& progress) { display.Show(progress); };
-  static const Result<Cancel> cancel = Cancel::Make();  // a signal may come until the very end
-  if (!cancel.ok()) return Fail(kCommand, cancel.error());
-  CancelOnSignal(&cancel.value());
-  const Result<int64_t> written =
-      WriteRows(dataset.value(), flags, output, {&cancel.value(), &show});
-  display.End(StateOf(written));
+  const Result<int64_t> written = RunWatched(
+      ProgressBeside(flags.change_progress, output),
+      [&](const RunOptions& run) { return WriteRows(dataset.value(), flags, output, run); });
   if (!written.ok()) return Fail(kCommand, written.error());
   if (output != kStandardOutput && flags.change_progress != "none") {
     Tell("kinjo: " + Counted(static_cast<uint64_t>(written.value()), "row") + " in " + output +

@@ -9,10 +9,10 @@
 #include "curve_text.h"
 #include "described.h"
 #include "figures.h"
-#include "interrupt.h"
 #include "join_request.h"
 #include "outcome.h"
 #include "text_table.h"
+#include "watched_run.h"
 
 namespace kinjo::cli {
 
@@ -100,10 +100,8 @@ int RunTune(const Flags& flags) {
   options.recall = flags.recall.value_or(kDefaultRecallTarget);
   JoinRequest request = MakeJoin(kCommand, flags, options);
   if (!request.join) return request.exit_code;
-  static const Result<Cancel> cancel = Cancel::Make();  // a signal may come until the very end
-  if (!cancel.ok()) return Fail(kCommand, cancel.error());
-  CancelOnSignal(&cancel.value());
-  const Result<std::string> json = request.join->Tune({&cancel.value(), nullptr});
+  const Result<std::string> json = RunWatched(
+      ProgressKind::kNone, [&](const RunOptions& run) { return request.join->Tune(run); });
   if (!json.ok()) return Fail(kCommand, json.error());
   const DescribedCurve curve = ReadCurve(json.value());
   if (flags.plot) {
