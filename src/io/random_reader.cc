@@ -15,6 +15,7 @@
 #include "arrow/filesystem/localfs.h"
 #include "arrow/io/interfaces.h"
 #include "arrow/util/future.h"
+#include "io/cloud_stores.h"
 #include "io/coalescing_reader.h"
 #include "io/descriptor_cache.h"
 #include "io/file_guard.h"
@@ -268,9 +269,10 @@ arrow::Result<Location> ResolveUri(const std::string& uri) {
     location.path = location.uri.substr(scheme.size() + 3);
     return location;
   }
+  if (IsCloudScheme(scheme)) return ResolveCloudUri(location.uri);
   if (scheme != "file") {
-    return base::NotSupported("can't open ", uri, ": local paths, file:// and s3:// addresses are ",
-                              "read, ", scheme, ":// isn't; copy it to one of those");
+    return base::NotSupported("can't open ", uri, ": local paths, file://, s3://, gs:// and az:// ",
+                              "addresses are read, ", scheme, ":// isn't; copy it to one of those");
   }
   arrow::Result<std::shared_ptr<arrow::fs::FileSystem>> file_system =
       arrow::fs::FileSystemFromUri(uri, &location.path);
