@@ -7,7 +7,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent.parent / "build" / "bench"
 NAMES = ("block_scan", "exact", "ivf_pq", "recall", "planner", "scaling", "python_face",
-         "import")
+         "import", "scan")
 # Run when named: memory and one_query have no rival, those of rivals and index_build take long to
 # build, and node_streams needs Node.js, spark what ./dev spark makes.
 ON_REQUEST = ("memory", "one_query", "rivals", "index_build", "node_streams", "spark")

@@ -8,6 +8,8 @@ namespace {
 
 using Json = nlohmann::json;
 
+std::string TextOrNone(const Json& json) { return json.is_null() ? "" : json.get<std::string>(); }
+
 DescribedSegment SegmentOf(const Json& json) {
   DescribedSegment segment;
   json.at("uuid").get_to(segment.uuid);
@@ -95,6 +97,38 @@ DescribedDataset ReadDataset(const std::string& text) {
     dataset.scalar_indexes.push_back(IndexOf(index));
   }
   return dataset;
+}
+
+std::vector<DescribedVersion> ReadVersions(const std::string& text) {
+  std::vector<DescribedVersion> versions;
+  for (const Json& json : Json::parse(text)) {
+    versions.push_back({json.at("version"), TextOrNone(json.at("made")),
+                        TextOrNone(json.at("operation")), TextOrNone(json.at("writer")),
+                        json.at("num_rows"), json.at("num_fragments"),
+                        json.at("tags").get<std::vector<std::string>>()});
+  }
+  return versions;
+}
+
+std::vector<DescribedFile> ReadFiles(const std::string& text) {
+  std::vector<DescribedFile> files;
+  for (const Json& json : Json::parse(text)) {
+    DescribedFile file{
+        json.at("fragment_id"), json.at("path"), json.at("bytes"), json.at("format_version"), {}};
+    for (const Json& column : json.at("columns")) {
+      file.columns.push_back(
+          {TextOrNone(column.at("name")), column.at("pages").get<std::vector<std::string>>()});
+    }
+    files.push_back(std::move(file));
+  }
+  return files;
+}
+
+std::string WithMembers(const std::string& dataset_json,
+                        const std::vector<std::pair<std::string, std::string>>& members) {
+  auto json = nlohmann::ordered_json::parse(dataset_json);
+  for (const auto& [name, text] : members) json[name] = nlohmann::ordered_json::parse(text);
+  return json.dump();
 }
 
 DescribedIndex ReadIndex(const std::string& text) { return IndexOf(Json::parse(text)); }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kinjo::cli {
@@ -76,6 +77,34 @@ struct DescribedDataset {
   std::vector<DescribedIndex> scalar_indexes;
 };
 
+struct DescribedVersion {
+  uint64_t version = 0;
+  std::string made;       ///< "" where it isn't told
+  std::string operation;  ///< the same
+  std::string writer;     ///< the same
+  uint64_t num_rows = 0;
+  uint64_t num_fragments = 0;
+  std::vector<std::string> tags;
+};
+
+struct DescribedStoredColumn {
+  std::string name;                ///< "" of a column that was dropped
+  std::vector<std::string> pages;  ///< encoding, then " rows=" and their number
+};
+
+struct DescribedFile {
+  uint64_t fragment_id = 0;
+  std::string path;
+  uint64_t bytes = 0;
+  std::string format_version;
+  std::vector<DescribedStoredColumn> columns;
+};
+
+std::vector<DescribedVersion> ReadVersions(const std::string& json);
+std::vector<DescribedFile> ReadFiles(const std::string& json);
+/// The object of a dataset with more members, each a name and its JSON.
+std::string WithMembers(const std::string& dataset_json,
+                        const std::vector<std::pair<std::string, std::string>>& members);
 DescribedRuntime ReadRuntime(const std::string& json);
 DescribedDataset ReadDataset(const std::string& json);
 DescribedIndex ReadIndex(const std::string& json);

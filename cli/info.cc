@@ -1,5 +1,11 @@
-// `kinjo info`: a Lance dataset (columns, fragments, indexes and what they cover), or this program
-// on this machine.
+// `kinjo info`: a Lance dataset (columns, versions, files, indexes and what they cover), or this
+// program on this machine.
+#include <algorithm>
+#include <map>
+#include <sstream>
+#include <utility>
+
+#include "change_run.h"
 #include "commands.h"
 #include "described.h"
 #include "figures.h"
@@ -11,6 +17,9 @@ namespace kinjo::cli {
 namespace {
 
 constexpr const char* kCommand = "info";
+
+// Of "2026-02-28T23:59:59": the fraction of a second is left to --json.
+constexpr size_t kSecondsWidth = 19;
 
 // "fixed_size_list<item: float>[50]" as "float[50]": what a reader wants to know of a vector.
 std::string TypeText(const std::string& type) {
@@ -105,8 +114,75 @@ std::string FragmentsText(const DescribedDataset& dataset) {
   return "\n" + table.Text();
 }
 
-std::string VersionsText(const DescribedDataset& dataset) {
-  return "\nversions: " + Numbers(dataset.versions) + "\n";
+std::string VersionsText(const std::vector<DescribedVersion>& versions) {
+  TextTable table({{"version", true},
+                   {"made"},
+                   {"operation"},
+                   {"rows", true},
+                   {"fragments", true},
+                   {"written by"},
+                   {"tags"}});
+  for (const DescribedVersion& version : versions) {
+    table.Add({std::to_string(version.version), version.made.substr(0, kSecondsWidth),
+               version.operation, Count(version.num_rows), Count(version.num_fragments),
+               version.writer, Joined(version.tags, [](const std::string& tag) { return tag; })});
+  }
+  return "\n" + table.Text();
+}
+
+// What a page's text says besides how much the page holds.
+std::string EncodingOf(const std::string& page) {
+  std::istringstream words(page);
+  std::string text;
+  for (std::string word; words >> word;) {
+    if (word.rfind("rows=", 0) == 0 || word.rfind("items=", 0) == 0) continue;
+    text += (text.empty() ? "" : " ") + word;
+  }
+  return text;
+}
+
+// How often each encoding occurs in the pages of one column, all files together.
+struct ColumnPages {
+  std::string name;
+  uint64_t files = 0;
+  uint64_t pages = 0;
+  std::map<std::string, uint64_t> encodings;
+};
+
+std::vector<ColumnPages> PagesOf(const std::vector<DescribedFile>& files) {
+  std::vector<ColumnPages> columns;
+  for (const DescribedFile& file : files) {
+    for (const DescribedStoredColumn& stored : file.columns) {
+      const std::string name = stored.name.empty() ? "(dropped)" : stored.name;
+      auto column = std::find_if(columns.begin(), columns.end(),
+                                 [&](const ColumnPages& each) { return each.name == name; });
+      if (column == columns.end()) column = columns.insert(column, ColumnPages{name, 0, 0, {}});
+      ++column->files;
+      column->pages += stored.pages.size();
+      for (const std::string& page : stored.pages) ++column->encodings[EncodingOf(page)];
+    }
+  }
+  return columns;
+}
+
+std::string FilesText(const std::vector<DescribedFile>& files) {
+  TextTable list({{"fragment", true}, {"file"}, {"size", true}, {"format"}, {"columns", true}});
+  for (const DescribedFile& file : files) {
+    list.Add({std::to_string(file.fragment_id), file.path, Size(file.bytes), file.format_version,
+              Count(file.columns.size())});
+  }
+  TextTable table({{"column"}, {"files", true}, {"pages", true}, {"encoding", false}});
+  for (const ColumnPages& column : PagesOf(files)) {
+    std::string name = column.name;
+    std::string counts = Count(column.files);
+    std::string pages = Count(column.pages);
+    for (const auto& [encoding, number] : column.encodings) {
+      table.Add({name, counts, pages, encoding + (number > 1 ? " x" + Count(number) : "")});
+      name = counts = pages = "";
+    }
+    if (column.encodings.empty()) table.Add({name, counts, pages, ""});
+  }
+  return "\n" + list.Text() + "\n" + table.Text();
 }
 
 std::string TagsText(const DescribedDataset& dataset) {
@@ -171,6 +247,42 @@ int InfoOnIndex(const Dataset& dataset, const Flags& flags) {
   return Print(kCommand, IndexText(ReadIndex(json.value())));
 }
 
+Result<Dataset> OpenDescribed(const Flags& flags) {
+  if (!flags.info_version) return Dataset::Open(*flags.dataset);
+  const VersionOrTag which = ReadVersion(*flags.info_version);
+  return Dataset::Open(*flags.dataset, which.version, which.tag);
+}
+
+int InfoOnDataset(const Dataset& dataset, const Flags& flags) {
+  const Result<std::string> json = dataset.Describe();
+  if (!json.ok()) return Fail(kCommand, json.error());
+  std::vector<std::pair<std::string, std::string>> more;
+  if (flags.versions) {
+    const Result<std::string> history = dataset.DescribeVersions();
+    if (!history.ok()) return Fail(kCommand, history.error());
+    more.emplace_back("history", history.value());
+  }
+  if (flags.files) {
+    const Result<std::string> files = dataset.DescribeFiles();
+    if (!files.ok()) return Fail(kCommand, files.error());
+    more.emplace_back("data_files", files.value());
+  }
+  if (flags.info_json) return Print(kCommand, WithMembers(json.value(), more) + "\n");
+  const DescribedDataset described = ReadDataset(json.value());
+  std::string text = HeadText(described);
+  for (const auto& [name, members] : more) {
+    const bool is_history = name == "history";
+    text += is_history ? VersionsText(ReadVersions(members)) : FilesText(ReadFiles(members));
+  }
+  if (flags.versions) text += TagsText(described);
+  if (flags.fragments) text += FragmentsText(described);
+  if (!flags.versions && !flags.fragments && !flags.files) {
+    text += ColumnsText(described) + IndexesText(described) + ScalarIndexesText(described) +
+            TagsText(described);
+  }
+  return Print(kCommand, text);
+}
+
 }  // namespace
 
 int RunInfo(const Flags& flags) {
@@ -178,21 +290,13 @@ int RunInfo(const Flags& flags) {
   if (!flags.dataset) {
     return FailCommandLine(kCommand, "DATASET is needed: a Lance dataset; or --cpu");
   }
-  const Result<Dataset> dataset = Dataset::Open(*flags.dataset);
+  if (flags.info_version && flags.info_version->empty()) {
+    return FailCommandLine(kCommand, "--version is empty; give a version, a tag or a time");
+  }
+  const Result<Dataset> dataset = OpenDescribed(flags);
   if (!dataset.ok()) return Fail(kCommand, dataset.error());
   if (flags.index_name) return InfoOnIndex(dataset.value(), flags);
-  const Result<std::string> json = dataset.value().Describe();
-  if (!json.ok()) return Fail(kCommand, json.error());
-  if (flags.info_json) return Print(kCommand, json.value() + "\n");
-  const DescribedDataset described = ReadDataset(json.value());
-  std::string text = HeadText(described);
-  if (flags.versions) text += VersionsText(described) + TagsText(described);
-  if (flags.fragments) text += FragmentsText(described);
-  if (!flags.versions && !flags.fragments) {
-    text += ColumnsText(described) + IndexesText(described) + ScalarIndexesText(described) +
-            TagsText(described);
-  }
-  return Print(kCommand, text);
+  return InfoOnDataset(dataset.value(), flags);
 }
 
 }  // namespace kinjo::cli

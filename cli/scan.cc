@@ -18,7 +18,7 @@ std::string WrongWords(const Flags& flags) {
     return "--output is empty; name a file, or - for standard output";
   }
   if (flags.scanned_version && flags.scanned_version->empty()) {
-    return "--version is empty; give a version or a tag";
+    return "--version is empty; give a version, a tag or a time";
   }
   if (flags.count && (flags.limit || flags.offset || flags.scanned_columns || flags.output)) {
     return "--count prints one number: --columns, --limit, --offset and --output don't go with it";

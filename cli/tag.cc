@@ -33,6 +33,16 @@ int ListAll(const Flags& flags) {
 Result<std::optional<int64_t>> NamedVersion(const Flags& flags) {
   if (!flags.changed_version) return std::optional<int64_t>();
   const VersionOrTag which = ReadVersion(*flags.changed_version);
+  const Result<Dataset> newest = Dataset::Open(*flags.changed);
+  if (!newest.ok()) return newest.error();
+  const Result<std::string> json = newest.value().Describe();
+  if (!json.ok()) return json.error();
+  for (const DescribedTag& tag : ReadDataset(json.value()).tags) {
+    if (tag.name != which.tag || tag.branch.empty()) continue;
+    return Error{KINJO_ERROR_NOT_SUPPORTED,
+                 "tag '" + tag.name + "' names a version of the branch " + tag.branch +
+                     "; only versions of " + *flags.changed + " itself can be tagged"};
+  }
   const Result<Dataset> dataset = Dataset::Open(*flags.changed, which.version, which.tag);
   if (!dataset.ok()) return dataset.error();
   const Result<kinjo_dataset_info> info = dataset.value().Info();

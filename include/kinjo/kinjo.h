@@ -142,7 +142,9 @@ typedef struct kinjo_dataset kinjo_dataset;
 typedef struct kinjo_dataset_options {
   size_t struct_size;
   int64_t version; /* KINJO_UNSET: the latest */
-  const char* tag; /* of the version, instead of its number; NULL: none */
+  /* Of the version, instead of its number; NULL: none. A tag of a branch opens that branch. A text
+   * with a colon is a time, "2026-02-28T23:59:59+01:00": the newest version made by then. */
+  const char* tag;
   /* The snapshot is of these fragments alone, as if there were no others; NULL: of all. An index is
    * searched as far as it covers them. */
   const uint64_t* fragment_ids;
@@ -179,6 +181,16 @@ KINJO_EXPORT bool kinjo_dataset_describe(const kinjo_dataset* dataset, char** js
  * largest_partition, exact_codes. */
 KINJO_EXPORT bool kinjo_dataset_describe_index(const kinjo_dataset* dataset, const char* name,
                                                char** json, kinjo_error** error);
+/* The versions there are now, rising, as one JSON array: [{version, made ("2026-02-28T22:59:59.5Z",
+ * null where its writer left it out), operation ("Append", ...; null where none is told), writer,
+ * num_rows, num_fragments, tags [text]}]. Reads every manifest. */
+KINJO_EXPORT bool kinjo_dataset_describe_versions(const kinjo_dataset* dataset, char** json,
+                                                  kinjo_error** error);
+/* The data files of the snapshot, as one JSON array: [{fragment_id, path, uri, bytes,
+ * format_version, columns [{name, number, pages [text]}]}]; name is null of a column that was
+ * dropped, a page's text is its encoding and its rows. Opens every file. */
+KINJO_EXPORT bool kinjo_dataset_describe_files(const kinjo_dataset* dataset, char** json,
+                                               kinjo_error** error);
 KINJO_EXPORT void kinjo_dataset_free(kinjo_dataset* dataset);
 
 /* What a scan gives. */

@@ -260,6 +260,18 @@ class Dataset {
       return kinjo_dataset_describe_index(handle_.get(), name.c_str(), text, error);
     });
   }
+  /// JSON: kinjo_dataset_describe_versions.
+  Result<std::string> DescribeVersions() const {
+    return detail::Text([&](char** text, kinjo_error** error) {
+      return kinjo_dataset_describe_versions(handle_.get(), text, error);
+    });
+  }
+  /// JSON: kinjo_dataset_describe_files.
+  Result<std::string> DescribeFiles() const {
+    return detail::Text([&](char** text, kinjo_error** error) {
+      return kinjo_dataset_describe_files(handle_.get(), text, error);
+    });
+  }
   kinjo_dataset* get() const { return handle_.get(); }
 
  private:

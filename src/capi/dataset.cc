@@ -94,4 +94,21 @@ bool kinjo_dataset_describe_index(const kinjo_dataset* dataset, const char* name
   });
 }
 
+bool kinjo_dataset_describe_versions(const kinjo_dataset* dataset, char** json,
+                                     kinjo_error** error) {
+  return Wall(error, [&]() -> arrow::Status {
+    ARROW_RETURN_NOT_OK(RequireArgument(dataset, "dataset"));
+    ARROW_ASSIGN_OR_RAISE(const std::string text, DescribeVersions(*dataset->dataset));
+    return GiveText(text, json);
+  });
+}
+
+bool kinjo_dataset_describe_files(const kinjo_dataset* dataset, char** json, kinjo_error** error) {
+  return Wall(error, [&]() -> arrow::Status {
+    ARROW_RETURN_NOT_OK(RequireArgument(dataset, "dataset"));
+    ARROW_ASSIGN_OR_RAISE(const std::string text, DescribeFiles(dataset->dataset.get()));
+    return GiveText(text, json);
+  });
+}
+
 void kinjo_dataset_free(kinjo_dataset* dataset) { delete dataset; }

@@ -1,6 +1,7 @@
 #include "capi/describe.h"
 
 #include <algorithm>
+#include <ctime>
 #include <optional>
 #include <set>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "arrow/config.h"
 #include "base/memory_budget.h"
 #include "base/thread_pool.h"
+#include "dataset/history.h"
 #include "format/index_file/index_files.h"
 #include "index/ivf_segment.h"
 #include "kernels/simd_level.h"
@@ -133,6 +135,27 @@ Json DescribeRecall(const std::optional<join::RecallReport>& recall) {
   return json;
 }
 
+Json OrNull(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+/// As UTC with what its fraction needs; null where it isn't told.
+Json TimeText(const dataset::PastVersion& past) {
+  if (past.seconds == 0 && past.nanos == 0) return nullptr;
+  const std::time_t seconds = past.seconds;
+  std::tm parts{};
+  if (gmtime_r(&seconds, &parts) == nullptr) return nullptr;
+  char text[64];
+  std::string time(text, std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts));
+  if (past.nanos > 0) {
+    const std::string digits = std::to_string(past.nanos);
+    time += '.';
+    time.append(9 - std::min<size_t>(digits.size(), 9), '0');
+    time += digits;
+    time.resize(time.find_last_not_of('0') + 1);
+  }
+  time += 'Z';
+  return time;
+}
+
 arrow::Status NoSuchIndex(const dataset::Dataset& dataset, const std::string& name) {
   std::string known;
   for (const dataset::IndexInfo& index : dataset.vector_indexes()) {
@@ -179,6 +202,45 @@ arrow::Result<std::string> DescribeDataset(const dataset::Dataset& dataset) {
                {"fragments", DescribeFragments(dataset)},
                {"indexes", std::move(indexes)},
                {"scalar_indexes", DescribeScalarIndexes(dataset)}});
+}
+
+arrow::Result<std::string> DescribeVersions(const dataset::Dataset& dataset) {
+  ARROW_ASSIGN_OR_RAISE(const auto history, dataset::ListHistory(dataset.uri()));
+  ARROW_ASSIGN_OR_RAISE(const std::vector<format::Tag> tags, dataset.ListTags());
+  Json versions = Json::array();
+  for (const dataset::PastVersion& past : history) {
+    Json named = Json::array();
+    for (const format::Tag& tag : tags) {
+      if (tag.version == past.version && tag.branch.empty()) named.push_back(tag.name);
+    }
+    versions.push_back({{"version", past.version},
+                        {"made", TimeText(past)},
+                        {"operation", OrNull(past.operation)},
+                        {"writer", OrNull(past.writer)},
+                        {"num_rows", past.num_rows},
+                        {"num_fragments", past.num_fragments},
+                        {"tags", std::move(named)}});
+  }
+  return Text(versions);
+}
+
+arrow::Result<std::string> DescribeFiles(dataset::Dataset* dataset) {
+  ARROW_ASSIGN_OR_RAISE(const auto stored, dataset->ListFiles());
+  Json files = Json::array();
+  for (const dataset::StoredFile& file : stored) {
+    Json columns = Json::array();
+    for (const dataset::StoredColumn& column : file.columns) {
+      columns.push_back(
+          {{"name", OrNull(column.name)}, {"number", column.number}, {"pages", column.pages}});
+    }
+    files.push_back({{"fragment_id", file.fragment_id},
+                     {"path", file.path},
+                     {"uri", file.uri},
+                     {"bytes", file.size_bytes},
+                     {"format_version", file.format_version},
+                     {"columns", std::move(columns)}});
+  }
+  return Text(files);
 }
 
 arrow::Result<std::string> DescribeIndex(dataset::Dataset* dataset, const std::string& name) {

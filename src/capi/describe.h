@@ -1,5 +1,5 @@
-// What the ABI tells as JSON: one object each, in one line, keys in a fixed order. Apart from the
-// rest so that one translation unit only sees the JSON library.
+// What the ABI tells as JSON: one object or array each, in one line, keys in a fixed order. Apart
+// from the rest so that one translation unit only sees the JSON library.
 #pragma once
 
 #include <string>
@@ -14,6 +14,10 @@ std::string DescribeRuntime();
 arrow::Result<std::string> DescribeDataset(const dataset::Dataset& dataset);
 /// Opens the index's segments. `not_found` lists the indexes that there are.
 arrow::Result<std::string> DescribeIndex(dataset::Dataset* dataset, const std::string& name);
+/// Reads every manifest.
+arrow::Result<std::string> DescribeVersions(const dataset::Dataset& dataset);
+/// Opens every data file.
+arrow::Result<std::string> DescribeFiles(dataset::Dataset* dataset);
 std::string DescribeReport(const join::JoinReport& report);
 std::string DescribeCurve(const join::RecallCurve& curve);
 

@@ -1,5 +1,5 @@
 // Where the files of a snapshot lie: below the dataset's root, or below another base that the
-// manifest names (branches and shallow clones share files that way).
+// manifest names (branches and shallow clones share files that way). Nothing else is opened.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,18 @@
 
 #include "base/error.h"
 #include "format/table/manifest.h"
+#include "format/table/manifest_names.h"
 #include "io/random_reader.h"
 
 namespace kinjo::dataset {
 
-/// Immutable; thread-safe.
+/// Immutable; thread-safe. Its locations have a guard: no link leads out of root and bases, and
+/// what is missing because the version was cleaned up is told so.
 class BaseLocations {
  public:
-  /// Understands every base path of the manifest; one that isn't absolute is `not_supported`.
-  static arrow::Result<BaseLocations> Make(io::Location root,
+  /// Understands every base path of the manifest of version `name`; one that isn't absolute is
+  /// `not_supported`, as is a path of this machine where the dataset lies in a store.
+  static arrow::Result<BaseLocations> Make(io::Location root, const format::ManifestName& name,
                                            const std::map<uint32_t, format::BasePath>& bases);
 
   const io::Location& root() const { return root_; }

@@ -1,42 +1,15 @@
 #include "dataset/dataset.h"
 
-#include <algorithm>
 #include <unordered_set>
 #include <utility>
 
 #include "dataset/open_fragments.h"
 #include "dataset/snapshot.h"
+#include "dataset/version_choice.h"
 #include "format/table/manifest.h"
-#include "format/table/manifest_names.h"
 
 namespace kinjo::dataset {
 namespace {
-
-/// The version that the options ask for; nothing = the latest.
-arrow::Result<std::optional<uint64_t>> VersionOf(const io::Location& root,
-                                                 const OpenOptions& options) {
-  if (options.tag.empty()) return options.version;
-  if (options.version.has_value()) {
-    return base::Invalid("version = ", *options.version, " and tag = ", options.tag,
-                         " can't be given together: a tag names a version");
-  }
-  ARROW_ASSIGN_OR_RAISE(const format::Tag tag, format::FindTag(root, options.tag));
-  if (tag.branch.empty()) return std::optional<uint64_t>(tag.version);
-  return base::NotSupported("tag '", tag.name, "' of ", root.uri, " names version ", tag.version,
-                            " of the branch ", tag.branch, "; only the main branch is read");
-}
-
-arrow::Result<format::ManifestName> Choose(const std::vector<format::ManifestName>& names,
-                                           std::optional<uint64_t> version,
-                                           const std::string& uri) {
-  if (!version.has_value()) return names.back();
-  const auto found =
-      std::find_if(names.begin(), names.end(),
-                   [&](const format::ManifestName& name) { return name.version == *version; });
-  if (found != names.end()) return *found;
-  return base::NotFound(uri, " has no version ", *version, "; it has ", names.size(),
-                        " versions from ", names.front().version, " to ", names.back().version);
-}
 
 /// Leaves the fragments of these ids alone.
 arrow::Status KeepFragments(const std::vector<uint64_t>& ids, const std::string& uri,
@@ -59,26 +32,26 @@ arrow::Status KeepFragments(const std::vector<uint64_t>& ids, const std::string&
 arrow::Result<std::shared_ptr<Dataset>> OpenVersion(const std::string& uri,
                                                     const OpenOptions& options,
                                                     const std::vector<uint64_t>* fragment_ids) {
-  ARROW_ASSIGN_OR_RAISE(io::Location root, io::ResolveUri(uri));
-  ARROW_ASSIGN_OR_RAISE(const std::vector<format::ManifestName> names, format::ListManifests(root));
-  ARROW_ASSIGN_OR_RAISE(const auto version, VersionOf(root, options));
-  ARROW_ASSIGN_OR_RAISE(const format::ManifestName chosen, Choose(names, version, root.uri));
+  ARROW_ASSIGN_OR_RAISE(io::Location place, io::ResolveUri(uri));
+  ARROW_ASSIGN_OR_RAISE(ChosenVersion chosen, ChooseVersion(std::move(place), options));
   const auto counters = std::make_shared<io::IoCounters>();
-  const io::Location location = io::Child(io::Child(root, "_versions"), chosen.FileName());
+  const io::Location location =
+      io::Child(io::Child(chosen.root, "_versions"), chosen.name.FileName());
   ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<io::RandomReader> reader,
                         io::OpenFile(location, 0, counters));
   ARROW_ASSIGN_OR_RAISE(format::Manifest manifest, format::ReadManifest(reader.get()));
-  if (manifest.version != chosen.version) {
-    return base::Corrupt(location.uri, 0, "the manifest of version ", chosen.version,
+  if (manifest.version != chosen.name.version) {
+    return base::Corrupt(location.uri, 0, "the manifest of version ", chosen.name.version,
                          " says it is version ", manifest.version);
   }
   if (fragment_ids != nullptr) {
-    ARROW_RETURN_NOT_OK(KeepFragments(*fragment_ids, root.uri, &manifest));
+    ARROW_RETURN_NOT_OK(KeepFragments(*fragment_ids, chosen.root.uri, &manifest));
   }
   std::vector<uint64_t> versions;
-  versions.reserve(names.size());
-  for (const format::ManifestName& name : names) versions.push_back(name.version);
-  return Snapshot::Make(std::move(root), std::move(manifest), std::move(versions), counters);
+  versions.reserve(chosen.names.size());
+  for (const format::ManifestName& name : chosen.names) versions.push_back(name.version);
+  return Snapshot::Make(std::move(chosen.root), chosen.name, std::move(manifest),
+                        std::move(versions), counters);
 }
 
 }  // namespace
@@ -97,6 +70,8 @@ arrow::Result<std::shared_ptr<Dataset>> OpenFragments(const std::string& uri,
 arrow::Result<std::vector<format::Tag>> Dataset::ListTags() const {
   return std::vector<format::Tag>();
 }
+
+arrow::Result<std::vector<StoredFile>> Dataset::ListFiles() { return std::vector<StoredFile>(); }
 
 arrow::Result<std::shared_ptr<format::IndexFiles>> Dataset::OpenIndexFiles(const IndexInfo& index,
                                                                            size_t segment) {

@@ -35,7 +35,9 @@ using RowAddress = uint64_t;
 struct OpenOptions {
   /// A version number; nothing = the latest.
   std::optional<uint64_t> version;
-  std::string tag;  ///< of the version to open, instead of its number; "" = none
+  /// Of the version to open, instead of its number; "" = none. A tag of a branch opens that branch.
+  /// A text with a colon is a time, "2026-02-28T23:59:59+01:00": the newest version made by then.
+  std::string tag;
 };
 
 /// One fragment of the snapshot, deletions applied.
@@ -44,6 +46,23 @@ struct FragmentInfo {
   uint64_t physical_rows = 0;
   uint64_t deleted_rows = 0;
   std::vector<std::string> files;  ///< data file names, without the directory
+};
+
+/// One column of a data file.
+struct StoredColumn {
+  std::string name;  ///< dotted path of what it stores; "" of a field that was dropped
+  uint32_t number = 0;
+  std::vector<std::string> pages;  ///< how each page is encoded, and its rows
+};
+
+/// One data file of the snapshot.
+struct StoredFile {
+  uint64_t fragment_id = 0;
+  std::string path;  ///< as the manifest has it
+  std::string uri;   ///< where it lies
+  uint64_t size_bytes = 0;
+  std::string format_version;  ///< "2.0", "2.1", "2.2"
+  std::vector<StoredColumn> columns;
 };
 
 /// One segment (delta) of an index.
@@ -132,6 +151,8 @@ class Dataset {
   virtual uint64_t num_rows() const = 0;  ///< live rows
   virtual const std::vector<FragmentInfo>& fragments() const = 0;
   virtual const io::IoCounters& io_counters() const = 0;
+  /// Opens every data file and tells how it is stored.
+  virtual arrow::Result<std::vector<StoredFile>> ListFiles();
 
   virtual arrow::Result<std::unique_ptr<Scan>> MakeScan(const ScanOptions& options) = 0;
 

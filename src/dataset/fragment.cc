@@ -1,22 +1,13 @@
 #include "dataset/fragment.h"
 
-#include <algorithm>
 #include <utility>
+#include <vector>
 
+#include "dataset/column_parts.h"
 #include "format/schema.h"
 #include "format/table/dead_rows.h"
 
 namespace kinjo::dataset {
-namespace {
-
-bool HoldsAny(const format::ColumnMap& columns, const format::Field& field) {
-  if (columns.contains(field.id)) return true;
-  return std::any_of(field.children.begin(), field.children.end(),
-                     [&](const format::Field& child) { return HoldsAny(columns, child); });
-}
-
-}  // namespace
-
 arrow::Result<std::unique_ptr<Fragment>> Fragment::Make(
     format::Fragment fragment, const BaseLocations& locations,
     std::shared_ptr<io::IoCounters> counters, std::shared_ptr<format::PageCache> page_cache) {
@@ -45,20 +36,6 @@ arrow::Result<std::unique_ptr<Fragment>> Fragment::Make(
   return result;
 }
 
-arrow::Result<std::optional<size_t>> Fragment::FileOf(const format::Field& field) const {
-  std::optional<size_t> found;
-  for (size_t i = 0; i < fragment_.files.size(); ++i) {
-    if (!HoldsAny(fragment_.files[i].columns, field)) continue;
-    if (found.has_value()) {
-      return base::NotSupported("column '", field.name, "' of fragment ", fragment_.id,
-                                " is spread over the files ", fragment_.files[*found].path, " and ",
-                                fragment_.files[i].path, ", which this build doesn't read");
-    }
-    found = i;
-  }
-  return found;
-}
-
 arrow::Result<std::shared_ptr<format::LanceFile>> Fragment::Open(size_t number) {
   OpenFile& entry = open_files_[number];
   const std::lock_guard<std::mutex> lock(entry.mutex);
@@ -79,15 +56,21 @@ arrow::Result<std::shared_ptr<format::LanceFile>> Fragment::Open(size_t number) 
 arrow::Result<std::shared_ptr<arrow::Array>> Fragment::ReadColumn(
     const format::Field& field, std::span<const format::RowRange> ranges,
     format::PagesAtHand* at_hand) {
-  ARROW_ASSIGN_OR_RAISE(const std::optional<size_t> number, FileOf(field));
-  if (!number.has_value()) {
-    ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<arrow::DataType> type, format::ToArrowType(field));
-    uint64_t rows = 0;
-    for (const format::RowRange& range : ranges) rows += range.end - range.begin;
-    return arrow::MakeArrayOfNull(type, static_cast<int64_t>(rows));
+  std::vector<ColumnPart> parts;
+  for (size_t i = 0; i < fragment_.files.size(); ++i) {
+    const format::ColumnMap& columns = fragment_.files[i].columns;
+    if (!HoldsAny(columns, field)) continue;
+    ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<format::LanceFile> file, Open(i));
+    ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Array> array,
+                          file->ReadRowsInTurn(field, columns, ranges, at_hand));
+    parts.push_back({&columns, std::move(array), &open_files_[i].location.uri});
   }
-  ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<format::LanceFile> file, Open(*number));
-  return file->ReadRowsInTurn(field, fragment_.files[*number].columns, ranges, at_hand);
+  if (parts.size() == 1) return std::move(parts.front().array);
+  if (!parts.empty()) return JoinParts(field, parts);
+  ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<arrow::DataType> type, format::ToArrowType(field));
+  uint64_t rows = 0;
+  for (const format::RowRange& range : ranges) rows += range.end - range.begin;
+  return arrow::MakeArrayOfNull(type, static_cast<int64_t>(rows));
 }
 
 }  // namespace kinjo::dataset

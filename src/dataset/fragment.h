@@ -34,10 +34,14 @@ class Fragment {
   const format::DeadRows& dead() const { return dead_; }
   const std::vector<format::DataFile>& files() const { return fragment_.files; }
   const std::optional<format::RowIdSequence>& row_ids() const { return fragment_.row_ids; }
+  /// Opens the data file at this place of files(), once.
+  arrow::Result<std::shared_ptr<format::LanceFile>> Open(size_t number);
+  const io::Location& file_location(size_t number) const { return open_files_[number].location; }
   bool IsLive(uint64_t row) const { return row < physical_rows() && !dead_.Contains(row); }
 
   /// Reads the rows of one top-level field; `ranges` and `at_hand` as LanceFile::ReadRowsInTurn
-  /// wants them. A field that no file has reads as null.
+  /// wants them. A field that no file has reads as null; what several files hold the parts of (a
+  /// struct of which a child was added, cast or updated) is put together.
   arrow::Result<std::shared_ptr<arrow::Array>> ReadColumn(const format::Field& field,
                                                           std::span<const format::RowRange> ranges,
                                                           format::PagesAtHand* at_hand = nullptr);
@@ -55,10 +59,6 @@ class Fragment {
         counters_(std::move(counters)),
         page_cache_(std::move(page_cache)),
         open_files_(fragment_.files.size()) {}
-
-  /// The number of the data file that holds the field; nothing when none does.
-  arrow::Result<std::optional<size_t>> FileOf(const format::Field& field) const;
-  arrow::Result<std::shared_ptr<format::LanceFile>> Open(size_t number);
 
   const format::Fragment fragment_;
   const std::shared_ptr<io::IoCounters> counters_;

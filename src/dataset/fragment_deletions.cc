@@ -8,7 +8,7 @@ arrow::Result<FragmentDeletions> FragmentDeletions::Make(const io::Location& roo
                                                          const TableVersion& version) {
   FragmentDeletions deletions;
   ARROW_ASSIGN_OR_RAISE(deletions.locations_,
-                        BaseLocations::Make(root, version.checked.base_paths));
+                        BaseLocations::Make(root, version.name, version.checked.base_paths));
   for (const format::Fragment& fragment : version.checked.fragments) {
     deletions.fragments_[fragment.id] = &fragment;
   }

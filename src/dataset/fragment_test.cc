@@ -19,7 +19,7 @@ namespace {
 TEST(FragmentTest, AFragmentOfNoRowsWhoseFileHasSomeIsCorrupt) {
   const std::string root = std::string(KINJO_GOLDEN_DIR) + "/flat_l2.lance";
   const BaseLocations locations =
-      BaseLocations::Make(io::ResolveUri(root).ValueOrDie(), {}).ValueOrDie();
+      BaseLocations::Make(io::ResolveUri(root).ValueOrDie(), {}, {}).ValueOrDie();
   const std::filesystem::directory_iterator files(root + "/data");
   format::DataFile file;
   file.path = files->path().filename().string();
@@ -43,7 +43,7 @@ ScannedFile ScanByBatches(const std::string& golden, uint64_t batch_rows) {
   const std::string name =
       std::filesystem::directory_iterator(root + "/data")->path().filename().string();
   const BaseLocations locations =
-      BaseLocations::Make(io::ResolveUri(root).ValueOrDie(), {}).ValueOrDie();
+      BaseLocations::Make(io::ResolveUri(root).ValueOrDie(), {}, {}).ValueOrDie();
   const auto file =
       format::LanceFile::Open(
           io::OpenFile(io::ResolveUri(root + "/data/" + name).ValueOrDie(), 0, nullptr)

@@ -25,6 +25,12 @@ using ::testing::HasSubstr;
 
 std::string Golden(const std::string& name) { return std::string(KINJO_GOLDEN_DIR) + "/" + name; }
 
+/// A dataset's name as the name of a test may be.
+std::string TestName(std::string name) {
+  std::replace_if(name.begin(), name.end(), [](char c) { return c == '/' || c == '.'; }, '_');
+  return name;
+}
+
 std::shared_ptr<Dataset> OpenGolden(const std::string& name, const OpenOptions& options = {}) {
   return Dataset::Open(Golden(name + ".lance"), options).ValueOrDie();
 }
@@ -138,8 +144,13 @@ INSTANTIATE_TEST_SUITE_P(
                       std::pair("deltas", "deltas"), std::pair("stable_ids", "stable_ids"),
                       std::pair("v1_names", "v1_names"), std::pair("added_column", "added_column"),
                       std::pair("changed_columns", "changed_columns"),
-                      std::pair("frag_reuse", "frag_reuse")),
-    [](const auto& made) { return std::string(made.param.first); });
+                      std::pair("frag_reuse", "frag_reuse"),
+                      std::pair("releases/pylance_0.17.0", "releases/pylance_0.17.0"),
+                      std::pair("releases/pylance_0.20.0", "releases/pylance_0.20.0"),
+                      std::pair("releases/pylance_0.30.0", "releases/releases"),
+                      std::pair("releases/pylance_0.38.3", "releases/releases"),
+                      std::pair("releases/pylance_4.0.2", "releases/releases")),
+    [](const auto& made) { return TestName(made.param.first); });
 
 TEST(GoldenDataset, TellsItsSchemaAsPylanceDoes) {
   const auto expected = ExpectedRows("types");
@@ -216,8 +227,11 @@ INSTANTIATE_TEST_SUITE_P(All, GoldenIndex,
                                            IndexCase{"pq_f16", "IVF_PQ", "l2", 1},
                                            IndexCase{"deletes", "IVF_PQ", "l2", 1},
                                            IndexCase{"deltas", "IVF_PQ", "l2", 2},
-                                           IndexCase{"stable_ids", "IVF_PQ", "l2", 1}),
-                         [](const auto& made) { return std::string(made.param.dataset); });
+                                           IndexCase{"stable_ids", "IVF_PQ", "l2", 1},
+                                           IndexCase{"releases/pylance_0.30.0", "IVF_PQ", "l2", 1},
+                                           IndexCase{"releases/pylance_0.38.3", "IVF_PQ", "l2", 1},
+                                           IndexCase{"releases/pylance_4.0.2", "IVF_PQ", "l2", 1}),
+                         [](const auto& made) { return TestName(made.param.dataset); });
 
 TEST(GoldenDataset, SegmentsCoverTheirFragments) {
   const auto dataset = OpenGolden("deltas");
@@ -238,6 +252,16 @@ TEST(GoldenDataset, ADeferredRemapMakesIndexesUnusable) {
   const auto dataset = OpenGolden("frag_reuse");
   ASSERT_EQ(dataset->vector_indexes().size(), 1u);
   EXPECT_THAT(dataset->vector_indexes().front().unusable_reason, HasSubstr("deferred index remap"));
+}
+
+TEST(GoldenDataset, IndexFilesOfTheFirstKindAreNamed) {
+  for (const char* name : {"releases/pylance_0.17.0", "releases/pylance_0.20.0"}) {
+    const auto dataset = OpenGolden(name);
+    ASSERT_EQ(dataset->vector_indexes().size(), 1u) << name;
+    const std::string& reason = dataset->vector_indexes().front().unusable_reason;
+    EXPECT_THAT(reason, HasSubstr("Legacy index file")) << name;
+    EXPECT_THAT(reason, HasSubstr("rebuild the index")) << name;
+  }
 }
 
 TEST(GoldenDataset, AnIndexFollowsARenamedColumn) {

@@ -32,7 +32,7 @@ arrow::Result<std::shared_ptr<Snapshot>> OpenChanged(const std::string& name,
                                                                   names.back().FileName())));
   ARROW_ASSIGN_OR_RAISE(Manifest manifest, format::ReadManifest(reader.get()));
   change(&manifest);
-  return Snapshot::Make(std::move(root), std::move(manifest), {names.back().version},
+  return Snapshot::Make(std::move(root), names.back(), std::move(manifest), {names.back().version},
                         std::make_shared<io::IoCounters>());
 }
 

@@ -24,6 +24,11 @@ arrow::Result<uint64_t> RestoreVersion(const std::string& uri, const OpenOptions
                                        const base::CancelToken& cancel) {
   ARROW_ASSIGN_OR_RAISE(const io::Location root, io::ResolveUri(uri));
   ARROW_ASSIGN_OR_RAISE(const auto dataset, Dataset::Open(uri, which));
+  if (dataset->uri() != root.uri) {
+    return base::NotSupported("tag '", which.tag, "' of ", root.uri,
+                              " names a version of a branch, ", dataset->uri(),
+                              "; only a version of its own can be restored");
+  }
   const uint64_t version = dataset->version();
   const auto make = [&](const TableVersion&) -> arrow::Result<std::optional<Transaction>> {
     Transaction transaction;

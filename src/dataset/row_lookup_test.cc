@@ -21,7 +21,7 @@ std::unique_ptr<Fragment> MakeFragment(uint64_t id, uint64_t first_row_id, uint6
   const Message sequence = Message().Sub(1, Message().Sub(1, range));
   info.row_ids = format::RowIdSequence::Parse(sequence.text(), rows, "manifest").ValueOrDie();
   static const BaseLocations locations =
-      BaseLocations::Make(io::ResolveUri("/nowhere").ValueOrDie(), {}).ValueOrDie();
+      BaseLocations::Make(io::ResolveUri("/nowhere").ValueOrDie(), {}, {}).ValueOrDie();
   return Fragment::Make(std::move(info), locations, nullptr, nullptr).ValueOrDie();
 }
 

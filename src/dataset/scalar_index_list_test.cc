@@ -27,7 +27,7 @@ std::vector<ScalarIndexInfo> IndexesOf(const std::function<void(Manifest*)>& cha
       io::OpenFile(io::Child(io::Child(root, "_versions"), names.back().FileName())).ValueOrDie();
   Manifest manifest = format::ReadManifest(reader.get()).ValueOrDie();
   change(&manifest);
-  return Snapshot::Make(std::move(root), std::move(manifest), {names.back().version},
+  return Snapshot::Make(std::move(root), names.back(), std::move(manifest), {names.back().version},
                         std::make_shared<io::IoCounters>())
       .ValueOrDie()
       ->scalar_indexes();

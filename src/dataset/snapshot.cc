@@ -11,6 +11,7 @@
 #include "base/memory_budget.h"
 #include "dataset/fragment_scan.h"
 #include "dataset/scalar_segment.h"
+#include "dataset/stored_file.h"
 #include "format/index_file/index_files.h"
 #include "format/schema.h"
 #include "index/ivf_segment.h"
@@ -79,12 +80,13 @@ Snapshot::Snapshot()
           std::min(kKeptBytesMax, base::DefaultMemoryLimitBytes() / kKeptShare))) {}
 
 arrow::Result<std::shared_ptr<Snapshot>> Snapshot::Make(io::Location root,
+                                                        const format::ManifestName& name,
                                                         format::Manifest manifest,
                                                         std::vector<uint64_t> versions,
                                                         std::shared_ptr<io::IoCounters> counters) {
   std::shared_ptr<Snapshot> snapshot(new Snapshot());
   ARROW_ASSIGN_OR_RAISE(snapshot->locations_,
-                        BaseLocations::Make(std::move(root), manifest.base_paths));
+                        BaseLocations::Make(std::move(root), name, manifest.base_paths));
   snapshot->manifest_ = std::move(manifest);
   snapshot->versions_ = std::move(versions);
   snapshot->counters_ = std::move(counters);
@@ -140,6 +142,17 @@ void Snapshot::BuildArrowSchema() {
     for (const auto& [key, value] : manifest_.schema.metadata) metadata->Append(key, value);
   }
   arrow_schema_ = arrow::schema(std::move(fields), std::move(metadata));
+}
+
+arrow::Result<std::vector<StoredFile>> Snapshot::ListFiles() {
+  std::vector<StoredFile> files;
+  for (const std::unique_ptr<Fragment>& fragment : fragments_) {
+    for (size_t i = 0; i < fragment->files().size(); ++i) {
+      ARROW_ASSIGN_OR_RAISE(StoredFile file, DescribeFile(fragment.get(), i, manifest_.schema));
+      files.push_back(std::move(file));
+    }
+  }
+  return files;
 }
 
 arrow::Result<std::unique_ptr<Scan>> Snapshot::MakeScan(const ScanOptions& options) {

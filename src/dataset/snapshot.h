@@ -18,6 +18,7 @@
 #include "dataset/row_lookup.h"
 #include "dataset/scalar_index_list.h"
 #include "format/table/manifest.h"
+#include "format/table/manifest_names.h"
 
 namespace kinjo::dataset {
 
@@ -26,8 +27,10 @@ class Snapshot final : public Dataset,
                        public KeepsPartitions,
                        public std::enable_shared_from_this<Snapshot> {
  public:
-  /// `versions` are those that exist, rising.
-  static arrow::Result<std::shared_ptr<Snapshot>> Make(io::Location root, format::Manifest manifest,
+  /// Of the manifest that lies below `root` under `name`. `versions` are those that exist, rising.
+  static arrow::Result<std::shared_ptr<Snapshot>> Make(io::Location root,
+                                                       const format::ManifestName& name,
+                                                       format::Manifest manifest,
                                                        std::vector<uint64_t> versions,
                                                        std::shared_ptr<io::IoCounters> counters);
 
@@ -43,6 +46,8 @@ class Snapshot final : public Dataset,
   uint64_t num_rows() const override { return num_rows_; }
   const std::vector<FragmentInfo>& fragments() const override { return fragment_infos_; }
   const io::IoCounters& io_counters() const override { return *counters_; }
+
+  arrow::Result<std::vector<StoredFile>> ListFiles() override;
 
   arrow::Result<std::unique_ptr<Scan>> MakeScan(const ScanOptions& options) override;
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> Take(

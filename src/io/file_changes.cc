@@ -34,12 +34,6 @@ arrow::Status CantWrite(const std::string& uri, int error) {
   return base::Io("can't write ", uri, ": ", ReasonOf(error));
 }
 
-arrow::Status CheckLocal(const Location& location) {
-  if (location.file_system->type_name() == "local") return arrow::Status::OK();
-  return base::NotSupported("can't write ", location.uri,
-                            ": local files and s3:// are written, this one isn't");
-}
-
 /// The bucket that a location lies in; null elsewhere.
 S3FileSystem* BucketOf(const Location& location) {
   return dynamic_cast<S3FileSystem*>(location.file_system.get());
@@ -231,6 +225,14 @@ int64_t SecondsOf(arrow::fs::TimePoint time) {
 
 }  // namespace
 
+arrow::Status CheckWritable(const Location& location) {
+  if (location.file_system->type_name() == "local" || BucketOf(location) != nullptr) {
+    return arrow::Status::OK();
+  }
+  return base::NotSupported("can't write ", location.uri,
+                            ": local files and s3:// are written, this one is only read");
+}
+
 bool IsInDoubt(const arrow::Status& status) {
   const auto* detail = status.detail().get();
   return dynamic_cast<const InDoubtDetail*>(detail) != nullptr;
@@ -238,7 +240,7 @@ bool IsInDoubt(const arrow::Status& status) {
 
 arrow::Status MakeFolder(const Location& folder) {
   if (BucketOf(folder) != nullptr) return arrow::Status::OK();
-  ARROW_RETURN_NOT_OK(CheckLocal(folder));
+  ARROW_RETURN_NOT_OK(CheckWritable(folder));
   std::vector<std::string> missing;
   for (fs::path path = folder.path; !path.empty() && access(path.c_str(), F_OK) != 0;
        path = path.parent_path()) {
@@ -255,7 +257,7 @@ arrow::Status MakeFolder(const Location& folder) {
 
 arrow::Result<std::shared_ptr<arrow::io::OutputStream>> CreateFile(const Location& location) {
   if (auto* bucket = BucketOf(location)) return bucket->OpenOutputStream(location.path);
-  ARROW_RETURN_NOT_OK(CheckLocal(location));
+  ARROW_RETURN_NOT_OK(CheckWritable(location));
   const int fd = open(location.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (fd < 0) return CantWrite(location.uri, errno);
   return std::make_shared<LocalFile>(location, fd);
@@ -263,7 +265,7 @@ arrow::Result<std::shared_ptr<arrow::io::OutputStream>> CreateFile(const Locatio
 
 arrow::Result<bool> PutIfAbsent(const Location& location, std::string_view bytes) {
   if (auto* bucket = BucketOf(location)) return PutObjectIfAbsent(bucket, location, bytes);
-  ARROW_RETURN_NOT_OK(CheckLocal(location));
+  ARROW_RETURN_NOT_OK(CheckWritable(location));
   HiddenFile file;
   ARROW_RETURN_NOT_OK(file.Make(location, bytes));
   if (!file.LinkTo(location.path)) {
@@ -278,7 +280,7 @@ arrow::Status ReplaceFile(const Location& location, std::string_view bytes) {
   if (auto* bucket = BucketOf(location)) {
     return bucket->client()->Put(bucket->KeyOf(location.path), bytes);
   }
-  ARROW_RETURN_NOT_OK(CheckLocal(location));
+  ARROW_RETURN_NOT_OK(CheckWritable(location));
   HiddenFile file;
   ARROW_RETURN_NOT_OK(file.Make(location, bytes));
   if (!file.RenameTo(location.path)) return CantWrite(location.uri, errno);
@@ -288,14 +290,14 @@ arrow::Status ReplaceFile(const Location& location, std::string_view bytes) {
 
 arrow::Status RemoveFile(const Location& location) {
   if (auto* bucket = BucketOf(location)) return bucket->DeleteFile(location.path);
-  ARROW_RETURN_NOT_OK(CheckLocal(location));
+  ARROW_RETURN_NOT_OK(CheckWritable(location));
   if (unlink(location.path.c_str()) == 0 || errno == ENOENT) return arrow::Status::OK();
   return base::Io("can't remove ", location.uri, ": ", ReasonOf(errno));
 }
 
 arrow::Status RemoveEmptyFolder(const Location& folder) {
   if (BucketOf(folder) != nullptr) return arrow::Status::OK();
-  ARROW_RETURN_NOT_OK(CheckLocal(folder));
+  ARROW_RETURN_NOT_OK(CheckWritable(folder));
   if (rmdir(folder.path.c_str()) == 0 || errno == ENOENT || errno == ENOTEMPTY || errno == EEXIST) {
     return arrow::Status::OK();
   }

@@ -19,6 +19,9 @@ namespace kinjo::io {
 // Local file systems and s3:// only: another one is `not_supported`. Errors of the system are `io`,
 // name the address and give its reason. An object store has no folders: they need no making.
 
+/// OK where this build writes, local disks and S3; else `not_supported`.
+arrow::Status CheckWritable(const Location& location);
+
 /// Makes a folder and those above it. One that is there already is fine.
 arrow::Status MakeFolder(const Location& folder);
 

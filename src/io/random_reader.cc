@@ -15,8 +15,10 @@
 #include "arrow/filesystem/localfs.h"
 #include "arrow/io/interfaces.h"
 #include "arrow/util/future.h"
+#include "io/cloud_stores.h"
 #include "io/coalescing_reader.h"
 #include "io/descriptor_cache.h"
+#include "io/file_guard.h"
 #include "io/file_info.h"
 #include "io/s3_file_system.h"
 
@@ -196,6 +198,36 @@ arrow::Result<std::shared_ptr<RandomReader>> OpenLocal(const Location& location,
   return reader;
 }
 
+arrow::Result<std::shared_ptr<RandomReader>> OpenUnguarded(const Location& location,
+                                                           uint64_t known_size,
+                                                           std::shared_ptr<IoCounters> counters) {
+  if (location.file_system->type_name() == "local") {
+    return OpenLocal(location, known_size, std::move(counters));
+  }
+  if (auto* s3 = dynamic_cast<S3FileSystem*>(location.file_system.get())) {
+    return s3->OpenReader(location.path, known_size, std::move(counters));
+  }
+  arrow::fs::FileInfo info(location.path, arrow::fs::FileType::File);
+  if (known_size != 0) {
+    info.set_size(static_cast<int64_t>(known_size));
+  } else {
+    ARROW_ASSIGN_OR_RAISE(info, LookAt(location));
+    if (info.type() == arrow::fs::FileType::NotFound) {
+      return base::MakeError(base::ErrorCode::kNotFound,
+                             base::Concat("can't open ", location.uri, ": no such file"),
+                             location.uri);
+    }
+    if (info.type() != arrow::fs::FileType::File || info.size() < 0) {
+      return base::Io("can't open ", location.uri, ": not a file");
+    }
+  }
+  arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> file =
+      location.file_system->OpenInputFile(info);
+  if (!file.ok()) return base::Io("can't open ", location.uri, ": ", file.status().message());
+  return std::make_shared<ArrowReader>(std::move(*file), location.uri,
+                                       static_cast<uint64_t>(info.size()), std::move(counters));
+}
+
 bool HasScheme(const std::string& uri) {
   const size_t colon = uri.find(':');
   if (colon == std::string::npos || colon < 2) return false;
@@ -237,9 +269,10 @@ arrow::Result<Location> ResolveUri(const std::string& uri) {
     location.path = location.uri.substr(scheme.size() + 3);
     return location;
   }
+  if (IsCloudScheme(scheme)) return ResolveCloudUri(location.uri);
   if (scheme != "file") {
-    return base::NotSupported("can't open ", uri, ": local paths, file:// and s3:// addresses are ",
-                              "read, ", scheme, ":// isn't; copy it to one of those");
+    return base::NotSupported("can't open ", uri, ": local paths, file://, s3://, gs:// and az:// ",
+                              "addresses are read, ", scheme, ":// isn't; copy it to one of those");
   }
   arrow::Result<std::shared_ptr<arrow::fs::FileSystem>> file_system =
       arrow::fs::FileSystemFromUri(uri, &location.path);
@@ -256,36 +289,17 @@ Location Child(const Location& base, const std::string& name) {
   const auto join = [&](const std::string& parent) {
     return parent.empty() || parent.back() == '/' ? parent + name : parent + "/" + name;
   };
-  return {base.file_system, join(base.path), join(base.uri)};
+  return {base.file_system, join(base.path), join(base.uri), base.guard};
 }
 
 arrow::Result<std::shared_ptr<RandomReader>> OpenFile(const Location& location, uint64_t known_size,
                                                       std::shared_ptr<IoCounters> counters) {
-  if (location.file_system->type_name() == "local") {
-    return OpenLocal(location, known_size, std::move(counters));
-  }
-  if (auto* s3 = dynamic_cast<S3FileSystem*>(location.file_system.get())) {
-    return s3->OpenReader(location.path, known_size, std::move(counters));
-  }
-  arrow::fs::FileInfo info(location.path, arrow::fs::FileType::File);
-  if (known_size != 0) {
-    info.set_size(static_cast<int64_t>(known_size));
-  } else {
-    ARROW_ASSIGN_OR_RAISE(info, LookAt(location));
-    if (info.type() == arrow::fs::FileType::NotFound) {
-      return base::MakeError(base::ErrorCode::kNotFound,
-                             base::Concat("can't open ", location.uri, ": no such file"),
-                             location.uri);
-    }
-    if (info.type() != arrow::fs::FileType::File || info.size() < 0) {
-      return base::Io("can't open ", location.uri, ": not a file");
-    }
-  }
-  arrow::Result<std::shared_ptr<arrow::io::RandomAccessFile>> file =
-      location.file_system->OpenInputFile(info);
-  if (!file.ok()) return base::Io("can't open ", location.uri, ": ", file.status().message());
-  return std::make_shared<ArrowReader>(std::move(*file), location.uri,
-                                       static_cast<uint64_t>(info.size()), std::move(counters));
+  if (location.guard == nullptr) return OpenUnguarded(location, known_size, std::move(counters));
+  ARROW_RETURN_NOT_OK(AskGuard(*location.guard, location));
+  auto reader = OpenUnguarded(location, known_size, std::move(counters));
+  if (reader.ok()) return Guarded(*std::move(reader), location.guard);
+  if (base::CodeOf(reader.status()) != base::ErrorCode::kNotFound) return reader;
+  return location.guard->Explain(reader.status());
 }
 
 std::shared_ptr<RandomReader> OpenBuffer(std::shared_ptr<arrow::Buffer> buffer, std::string path,

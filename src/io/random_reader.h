@@ -14,6 +14,8 @@
 
 namespace kinjo::io {
 
+class FileGuard;
+
 /// Bytes [offset, offset + length) of a file.
 struct ByteRange {
   uint64_t offset = 0;
@@ -53,17 +55,19 @@ struct Location {
   std::shared_ptr<arrow::fs::FileSystem> file_system;
   std::string path;  ///< as the file system wants it, without a trailing slash
   std::string uri;   ///< as the user gave it, for messages
+  std::shared_ptr<const FileGuard> guard = nullptr;  ///< asked when a file is opened; may be null
 };
 
 /// Understands a plain path (relative or absolute), `file://`, and what Arrow's file systems know
 /// (`s3://`, ...).
 arrow::Result<Location> ResolveUri(const std::string& uri);
 
-/// The location of `name` (may hold slashes) below `base`.
+/// The location of `name` (may hold slashes) below `base`, with the same guard.
 Location Child(const Location& base, const std::string& name);
 
 /// Opens a file for reading. `known_size` saves asking for it; 0 means unknown.
-/// A missing file is `not_found`. `counters` may be null.
+/// A missing file is `not_found`. `counters` may be null. The location's guard is heard first, and
+/// explains what is missing, then and in later reads.
 arrow::Result<std::shared_ptr<RandomReader>> OpenFile(
     const Location& location, uint64_t known_size = 0,
     std::shared_ptr<IoCounters> counters = nullptr);

@@ -4,7 +4,9 @@
 #include <cctype>
 #include <charconv>
 #include <cstdlib>
+#include <fstream>
 #include <mutex>
+#include <sstream>
 #include <utility>
 
 namespace kinjo::io {
@@ -18,7 +20,7 @@ struct Known {
   std::array<const char*, 3> variables;
 };
 
-constexpr std::array<Known, 17> kKnown = {{
+constexpr std::array<Known, 26> kKnown = {{
     {"aws_access_key_id", {"access_key_id"}, {"AWS_ACCESS_KEY_ID"}},
     {"aws_secret_access_key", {"secret_access_key"}, {"AWS_SECRET_ACCESS_KEY"}},
     {"aws_session_token", {"aws_token", "session_token", "token"}, {"AWS_SESSION_TOKEN"}},
@@ -42,6 +44,23 @@ constexpr std::array<Known, 17> kKnown = {{
     {"client_max_retries", {}, {}},
     {"client_retry_timeout", {}, {}},
     {"connections", {}, {}},
+    {"google_service_account",
+     {"service_account", "google_service_account_path", "google_application_credentials"},
+     {"GOOGLE_SERVICE_ACCOUNT", "GOOGLE_SERVICE_ACCOUNT_PATH"}},
+    {"google_service_account_key", {"service_account_key"}, {"GOOGLE_SERVICE_ACCOUNT_KEY"}},
+    {"google_endpoint", {}, {"GOOGLE_ENDPOINT"}},
+    {"google_skip_signature", {}, {"GOOGLE_SKIP_SIGNATURE"}},
+    {"azure_skip_signature", {}, {"AZURE_SKIP_SIGNATURE"}},
+    {"azure_storage_account_name",
+     {"account_name"},
+     {"AZURE_STORAGE_ACCOUNT_NAME", "AZURE_STORAGE_ACCOUNT"}},
+    {"azure_storage_account_key",
+     {"account_key", "azure_storage_access_key", "access_key"},
+     {"AZURE_STORAGE_ACCOUNT_KEY", "AZURE_STORAGE_ACCESS_KEY", "AZURE_STORAGE_KEY"}},
+    {"azure_storage_sas_token",
+     {"azure_storage_sas_key", "sas_token", "sas_key"},
+     {"AZURE_STORAGE_SAS_TOKEN", "AZURE_STORAGE_SAS_KEY"}},
+    {"azure_storage_endpoint", {"azure_endpoint"}, {"AZURE_STORAGE_ENDPOINT", "AZURE_ENDPOINT"}},
 }};
 
 const Known* FindKnown(std::string_view name) {
@@ -148,21 +167,24 @@ class Reader {
   arrow::Status status_;
 };
 
-void ReadEndpoint(Reader* reader, S3Settings* settings) {
-  reader->Text("aws_endpoint", &settings->endpoint);
-  std::string& endpoint = settings->endpoint;
+/// An address without a slash at its end; "" where none is told.
+std::string ReadEndpoint(Reader* reader, std::string_view name) {
+  std::string endpoint;
+  reader->Text(name, &endpoint);
   while (endpoint.ends_with('/')) endpoint.pop_back();
-  if (endpoint.empty() || endpoint.starts_with("https://")) return;
+  if (endpoint.empty() || endpoint.starts_with("https://")) return endpoint;
   if (!endpoint.starts_with("http://")) {
-    return reader->Bad("aws_endpoint", endpoint, "an address that begins with https:// or http://");
+    reader->Bad(name, endpoint, "an address that begins with https:// or http://");
+    return endpoint;
   }
   bool allow_http = false;
   reader->Flag("allow_http", &allow_http);
   if (!allow_http) {
     reader->Bad(
-        "aws_endpoint", endpoint,
+        name, endpoint,
         "https://, unless allow_http = true says that keys and rows may be read on the way");
   }
+  return endpoint;
 }
 
 arrow::Result<S3Settings> ReadSettings(StorageOptions options) {
@@ -171,7 +193,7 @@ arrow::Result<S3Settings> ReadSettings(StorageOptions options) {
   Reader reader(std::move(options));
   S3Settings settings;
   reader.Text("aws_region", &settings.region);
-  ReadEndpoint(&reader, &settings);
+  settings.endpoint = ReadEndpoint(&reader, "aws_endpoint");
   reader.Flag("aws_virtual_hosted_style_request", &settings.virtual_hosted_style);
   reader.Flag("aws_skip_signature", &settings.skip_signature);
   reader.Flag("aws_request_payer", &settings.request_payer);
@@ -225,6 +247,38 @@ StorageOptions StorageOptionsFor(std::string_view uri) {
 
 arrow::Result<S3Settings> S3SettingsFor(std::string_view uri) {
   return ReadSettings(StorageOptionsFor(uri));
+}
+
+arrow::Result<GoogleSettings> GoogleSettingsFor(std::string_view uri) {
+  Reader reader(StorageOptionsFor(uri));
+  GoogleSettings settings{.retry_timeout_ms = RetryLimits().timeout_ms};
+  settings.endpoint = ReadEndpoint(&reader, "google_endpoint");
+  reader.Flag("google_skip_signature", &settings.skip_signature);
+  reader.Time("client_retry_timeout", &settings.retry_timeout_ms);
+  reader.Text("google_service_account_key", &settings.key_json);
+  std::string path;
+  reader.Text("google_service_account", &path);
+  ARROW_RETURN_NOT_OK(reader.status());
+  if (settings.key_json.empty() && !path.empty()) {
+    std::ifstream file(path);
+    std::ostringstream text;
+    text << file.rdbuf();
+    if (!file) return base::Io("can't read the service account's key ", path);
+    settings.key_json = std::move(text).str();
+  }
+  return settings;
+}
+
+arrow::Result<AzureSettings> AzureSettingsFor(std::string_view uri) {
+  Reader reader(StorageOptionsFor(uri));
+  AzureSettings settings;
+  settings.endpoint = ReadEndpoint(&reader, "azure_storage_endpoint");
+  reader.Text("azure_storage_account_name", &settings.account);
+  reader.Text("azure_storage_account_key", &settings.account_key);
+  reader.Text("azure_storage_sas_token", &settings.sas_token);
+  reader.Flag("azure_skip_signature", &settings.skip_signature);
+  ARROW_RETURN_NOT_OK(reader.status());
+  return settings;
 }
 
 std::optional<AwsKeys> NamedKeysFor(std::string_view uri) {

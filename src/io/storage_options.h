@@ -46,6 +46,25 @@ struct S3Settings {
 /// What options and environment say for an address.
 arrow::Result<S3Settings> S3SettingsFor(std::string_view uri);
 
+/// How Google's storage is asked.
+struct GoogleSettings {
+  std::string endpoint;  ///< with scheme, without a slash at its end; empty: Google's own
+  std::string key_json;  ///< of a service account; empty: what Google's tools have on this machine
+  bool skip_signature = false;
+  int64_t retry_timeout_ms = 0;
+};
+arrow::Result<GoogleSettings> GoogleSettingsFor(std::string_view uri);
+
+/// How Azure's storage is asked: by the key, else the token, else what Azure's tools have here.
+struct AzureSettings {
+  std::string endpoint;  ///< with scheme, without a slash at its end; empty: Azure's own
+  std::string account;
+  std::string account_key;
+  std::string sas_token;
+  bool skip_signature = false;
+};
+arrow::Result<AzureSettings> AzureSettingsFor(std::string_view uri);
+
 /// The keys that options, or else the environment, name for an address outright.
 std::optional<AwsKeys> NamedKeysFor(std::string_view uri);
 

@@ -13,6 +13,7 @@
 #include "arrow/io/buffered.h"
 #include "arrow/io/file.h"
 #include "arrow/util/io_util.h"
+#include "io/file_changes.h"
 #include "io/file_info.h"
 
 namespace kinjo::tabular {
@@ -228,7 +229,7 @@ arrow::Result<io::Location> ResolveFile(const std::string& path) {
 arrow::Status OutputFile::CheckPlace(const std::string& path, bool overwrite) {
   if (path == "-") return arrow::Status::OK();
   ARROW_ASSIGN_OR_RAISE(const io::Location location, ResolveFile(path));
-  if (location.file_system->type_name() != "local") return arrow::Status::OK();
+  if (location.file_system->type_name() != "local") return io::CheckWritable(location);
   return LookAtLocal(path, location.path, overwrite).status();
 }
 
@@ -238,7 +239,10 @@ arrow::Result<std::unique_ptr<OutputFile>> OutputFile::Open(const std::string& p
     return DirectFile::Open("standard output", fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0));
   }
   ARROW_ASSIGN_OR_RAISE(const io::Location location, ResolveFile(path));
-  if (location.file_system->type_name() != "local") return ObjectFile::Open(location, overwrite);
+  if (location.file_system->type_name() != "local") {
+    ARROW_RETURN_NOT_OK(io::CheckWritable(location));
+    return ObjectFile::Open(location, overwrite);
+  }
   ARROW_ASSIGN_OR_RAISE(const LocalPlace place, LookAtLocal(path, location.path, overwrite));
   if (place.is_direct) {
     return DirectFile::Open(path, open(place.target.c_str(), O_WRONLY | O_CLOEXEC));

@@ -1,5 +1,6 @@
 """`kinjo info`, the help texts and the version: what a person reads, and its JSON."""
 
+import datetime
 import json
 import re
 
@@ -62,7 +63,7 @@ def test_partial_coverage(kinjo, tmp_path):
     fragments = kinjo("info", path, "--fragments").stdout
     assert re.search(r"^ +1 +490 +10 +\S+\.lance$", fragments, re.MULTILINE)
     versions = kinjo("info", path, "--versions").stdout
-    assert "versions: 1-4\n" in versions
+    assert re.search(r"^ +4 +\S+ +Delete +1,480 +2 +lance \S+$", versions, re.MULTILINE)
     assert "not the fragments 1" in kinjo("info", path, "--index", "flat_idx").stdout
 
 
@@ -102,6 +103,51 @@ def make_tagged(path):
     return path
 
 
+def test_versions_tell_when_and_by_what_they_were_made(kinjo, tmp_path):
+    path = make_tagged(tmp_path / "tagged.lance")
+    history = json.loads(kinjo("info", path, "--versions", "--json").stdout)["history"]
+    assert [version["operation"] for version in history] == ["Overwrite", "Append"]
+    assert [version["num_rows"] for version in history] == [3, 5]
+    assert [version["tags"] for version in history] == [["first"], ["second"]]
+    for ours, theirs in zip(history, lance.dataset(path).versions()):
+        assert ours["version"] == theirs["version"]
+        made = datetime.datetime.fromisoformat(ours["made"][:26] + "+00:00")
+        # pylance tells times by a float of seconds.
+        apart = abs(made - theirs["timestamp"].astimezone(datetime.UTC))
+        assert apart < datetime.timedelta(microseconds=20)
+    text = kinjo("info", path, "--versions").stdout
+    assert re.search(r"^ +2 +\d{4}-\S+ +Append +5 +2 +lance \S+ +second$", text, re.MULTILINE)
+
+
+def test_an_older_version(kinjo, tmp_path):
+    path = make_tagged(tmp_path / "tagged.lance")
+    for version in (1, "first"):
+        assert "3 rows in 1 fragment" in kinjo("info", path, "--version", version).stdout
+    assert "5 rows" in kinjo("info", path, "--version", "2999-01-01T00:00").stdout
+    assert "has no version 9" in kinjo("info", path, "--version", 9, exit_code=1).stderr
+    assert "--version is empty" in kinjo("info", path, "--version", "", exit_code=2).stderr
+
+
+def test_files_tell_their_encodings(kinjo, golden):
+    path = golden / "changed_columns.lance"
+    files = json.loads(kinjo("info", path, "--files", "--json").stdout)["data_files"]
+    theirs = [file.path for fragment in lance.dataset(str(path)).get_fragments()
+              for file in fragment.data_files()]
+    assert [file["path"] for file in files] == theirs
+    for file in files:
+        place = path / "data" / file["path"]
+        assert file["uri"] == str(place) and file["bytes"] == place.stat().st_size
+        assert file["format_version"] == "2.2"
+        for column in file["columns"]:
+            assert all(" rows=" in page for page in column["pages"])
+    names = [column["name"] for file in files for column in file["columns"]]
+    assert {"id", "title", "small", "embedding", None} == set(names)
+    text = kinjo("info", path, "--files").stdout
+    assert re.search(r"^  embedding +2 +2 +MiniBlock\[FSL4\(Flat32\)\] layers=\[1\] x2$", text,
+                     re.MULTILINE)
+    assert re.search(r"^  \(dropped\) +", text, re.MULTILINE)
+
+
 def test_joins_read_tagged_versions(kinjo, tables, tmp_path):
     right = make_tagged(tmp_path / "tagged.lance")
 
@@ -112,7 +158,7 @@ def test_joins_read_tagged_versions(kinjo, tables, tmp_path):
 
     assert [rows("first"), rows("second"), rows(1), rows(2)] == [3, 5, 3, 5]
     assert "has no tag 'third'; it has first, second, work_tag" in rows("third", exit_code=1)
-    assert "version 1 of the branch work" in rows("work_tag", exit_code=1)
+    assert "tree/work" in rows("work_tag", exit_code=1)  # the tag names a branch that is gone
     assert "has no version 9" in rows(9, exit_code=1)
     assert "--right-version is empty" in rows("", exit_code=2)
 

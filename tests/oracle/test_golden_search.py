@@ -10,7 +10,10 @@ import pytest
 from tests.oracle.brute_force import all_distances, assert_nearest, vector_array
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden"
-SEARCHES = sorted(path.name.removesuffix(".search.json") for path in GOLDEN.glob("*.search.json"))
+SEARCHES = sorted(
+    str(path.relative_to(GOLDEN)).removesuffix(".search.json")
+    for path in GOLDEN.rglob("*.search.json")
+)
 
 
 @pytest.fixture(params=SEARCHES)

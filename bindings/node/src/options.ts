@@ -39,7 +39,7 @@ export interface JoinOptions extends Located {
   suffix?: string;
   withRowId?: boolean;
   withQueryIndex?: boolean;
-  /** A version's number, or its tag. */
+  /** A version's number, its tag, or a time: the newest made by then. */
   rightVersion?: number | string;
   /** Bytes, or a text such as `4GiB`. */
   memoryLimit?: number | string;

@@ -15,7 +15,7 @@ import { tellStorage, type Located } from './storage';
 export type Right = string | Dataset | TablePath | Left;
 
 export interface OpenOptions extends Located {
-  /** A version's number, or its tag; the latest unless given. */
+  /** A version's number, its tag, or a time (the newest made by then); the latest unless given. */
   version?: number | string;
 }
 

@@ -40,7 +40,7 @@ class Dataset:
         self._storage_options = storage_options
         tag = version if isinstance(version, str) else None
         if tag == "":
-            raise InvalidArgument("version is an empty text; it must be a number or a tag")
+            raise InvalidArgument("version is an empty text; it must be a number, a tag or a time")
         self._native = native.Dataset.open(self._uri, version if tag is None else None, tag)
 
     def __reduce__(self) -> Any:
@@ -284,7 +284,8 @@ def open(
     *,
     storage_options: dict[str, str] | None = None,
 ) -> Dataset:
-    """Opens a Lance dataset: its latest version, or the one with a number or a tag.
+    """Opens a Lance dataset: its latest version, or the one with a number or a tag, or the
+    newest made by a time ("2026-02-28T23:59:59+01:00"; UTC without an offset).
 
     storage_options: what its object store needs to know, by Lance's names; they hold for its
         address from now on (`set_storage_options`).

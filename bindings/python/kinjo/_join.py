@@ -46,7 +46,9 @@ def _native_options(options: dict[str, Any]) -> dict[str, Any]:
     if "memory_limit" in result:
         result["memory_limit_bytes"] = bytes_of("memory_limit", result.pop("memory_limit"))
     if result.get("right_version") == "":
-        raise InvalidArgument("right_version is an empty text; it must be a number or a tag")
+        raise InvalidArgument(
+            "right_version is an empty text; it must be a number, a tag or a time"
+        )
     if isinstance(result.get("right_version"), str):
         result["right_tag"] = result.pop("right_version")
     if "by" in result:
@@ -160,7 +162,7 @@ def join(
     suffix: for right columns whose name the left has.
     with_row_id, with_query_index: add `_rowid` of the right row; `_query_index`, the left row's
         number.
-    right_version: of the right dataset: a number or a tag.
+    right_version: of the right dataset: a number, a tag or a time (as for kinjo.open).
     fast_search: leave out rows that no index covers.
     approx_mode: "fast", "normal" or "accurate", for IVF_RQ indexes.
     storage_options: what the object store of sides that are addresses needs to know, as in `open`.

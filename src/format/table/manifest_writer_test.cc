@@ -54,7 +54,11 @@ TEST(ManifestWriterTest, PylancesManifestsComeOutAsTheyWentIn) {
     const std::string original = (*reader->Read({0, reader->size()}))->ToString();
     KINJO_ASSERT_RESULT(messages, ReadManifestMessages(reader.get()));
     const auto transaction = ReadInlineTransaction(reader.get(), messages);
-    ASSERT_TRUE(transaction.has_value());
+    if (!transaction.has_value()) {
+      // Older releases left it in its file alone.
+      EXPECT_NE(entry.path().string().find("releases"), std::string::npos);
+      continue;
+    }
     // The transaction stands between the index section and the message.
     const uint64_t begin = *messages.manifest.transaction_section;
     const std::string bytes = original.substr(begin + 4, messages.message_offset - begin - 4);

@@ -14,7 +14,7 @@ namespace kinjo::format {
 struct Tag {
   std::string name;
   uint64_t version = 0;
-  std::string branch;           ///< "" = the main branch, the only one that is read
+  std::string branch;           ///< "" = the main branch
   uint64_t manifest_bytes = 0;  ///< size of the version's manifest; not read
 };
 
