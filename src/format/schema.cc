@@ -17,6 +17,8 @@ namespace {
 using TypePointer = std::shared_ptr<arrow::DataType>;
 
 constexpr char kBlobEncoding[] = "lance-encoding:blob";
+constexpr char kPacked[] = "lance-encoding:packed";
+constexpr char kOldPacked[] = "packed";
 constexpr char kExtensionName[] = "ARROW:extension:name";
 
 // Arrow refuses deeper nesting in its own readers; a deeper file is an attack, not data.
@@ -261,9 +263,18 @@ BlobForm BlobFormOf(const Field& field) {
   return is(kBlobEncoding, "true") ? BlobForm::kPlaces : BlobForm::kNone;
 }
 
+bool IsPackedStruct(const Field& field) {
+  const auto is_true = [&](const char* key) {
+    const auto found = field.metadata.find(key);
+    return found != field.metadata.end() && (found->second == "true" || found->second == "1");
+  };
+  return is_true(kPacked) || is_true(kOldPacked);
+}
+
 arrow::Result<TypePointer> ToArrowType(const Field& field) {
   if (BlobFormOf(field) == BlobForm::kDescriptors) return arrow::large_binary();
   if (!field.children.empty()) return NestedType(field);
+  if (field.logical_type == "struct") return arrow::struct_(arrow::FieldVector());
   TypePointer type = TypeFromText(field.logical_type, 0);
   if (type == nullptr) return Unknown(field);
   return type;
@@ -276,9 +287,11 @@ arrow::Result<std::shared_ptr<arrow::Field>> ToArrowField(const Field& field) {
     std::vector<std::string> keys;
     std::vector<std::string> values;
     const bool blob = BlobFormOf(field) != BlobForm::kNone;
+    const bool packed = IsPackedStruct(field);
     for (const auto& [key, value] : field.metadata) {
       // Of how the file has them, not of the values that come out.
       if (blob && (key == kBlobEncoding || key == kExtensionName)) continue;
+      if (packed && (key == kPacked || key == kOldPacked)) continue;
       keys.push_back(key);
       values.push_back(value);
     }

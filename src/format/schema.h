@@ -46,6 +46,9 @@ arrow::Result<Schema> MakeSchema(std::vector<Field> flat,
 enum class BlobForm : uint8_t { kNone, kPlaces, kDescriptors };
 BlobForm BlobFormOf(const Field& field);
 
+/// The field's metadata asks for a packed struct: one column stores its rows (packed_struct.h).
+bool IsPackedStruct(const Field& field);
+
 /// The Arrow type of a field; `not_supported` names the field and its logical type.
 arrow::Result<std::shared_ptr<arrow::DataType>> ToArrowType(const Field& field);
 arrow::Result<std::shared_ptr<arrow::Field>> ToArrowField(const Field& field);

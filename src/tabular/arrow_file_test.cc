@@ -6,10 +6,13 @@
 #include "arrow/array.h"
 #include "arrow/array/util.h"
 #include "arrow/io/file.h"
+#include "arrow/io/memory.h"
+#include "arrow/ipc/reader.h"
 #include "arrow/ipc/writer.h"
 #include "arrow/scalar.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tabular/format_writer.h"
 #include "tabular/table_samples.h"
 
 namespace kinjo::tabular {
@@ -104,23 +107,58 @@ TEST(ArrowFile, StreamsAreReadToo) {
           ->Equals(*arrow::json::ArrayFromJSONString(arrow::int64(), "[3,25,49]").ValueOrDie()));
 }
 
-TEST(ArrowFile, DictionariesAreWrittenAsTheirValues) {
-  TemporaryFolder folder;
+// Two batches with dictionaries of their own: plain, in lists and in structs.
+arrow::RecordBatchVector BatchesWithDictionaries() {
   const auto type = arrow::dictionary(arrow::int8(), arrow::utf8());
-  const auto schema = arrow::schema({arrow::field("c", type)});
+  const auto item = arrow::field("item", type);
+  const auto listed = arrow::list(item);
+  const auto struct_type = arrow::struct_({arrow::field("l", listed)});
+  const auto schema = arrow::schema({arrow::field("c", type), arrow::field("s", struct_type)});
   arrow::RecordBatchVector batches;
   for (const std::string words : {R"(["a","b"])", R"(["c","d"])"}) {
-    auto coded = arrow::DictionaryArray::FromArrays(
-        type, arrow::json::ArrayFromJSONString(arrow::int8(), "[1,0,null]").ValueOrDie(),
-        arrow::json::ArrayFromJSONString(arrow::utf8(), words).ValueOrDie());
-    batches.push_back(arrow::RecordBatch::Make(schema, 3, {*coded}));
+    const auto coded =
+        arrow::DictionaryArray::FromArrays(
+            type, arrow::json::ArrayFromJSONString(arrow::int8(), "[1,0,null]").ValueOrDie(),
+            arrow::json::ArrayFromJSONString(arrow::utf8(), words).ValueOrDie())
+            .ValueOrDie();
+    const auto lists =
+        arrow::ListArray::FromArrays(
+            listed, *arrow::json::ArrayFromJSONString(arrow::int32(), "[0,2,2,3]").ValueOrDie(),
+            *coded)
+            .ValueOrDie();
+    const auto structs =
+        arrow::StructArray::Make({lists}, {arrow::field("l", listed)}).ValueOrDie();
+    batches.push_back(arrow::RecordBatch::Make(schema, 3, {coded, structs}));
   }
-  ASSERT_TRUE(WriteAll(folder.Path("t.arrow"), batches).ok());
-  const auto plain = arrow::schema({arrow::field("c", arrow::utf8())});
-  EXPECT_EQ("",
-            Difference(*ReadUri(folder.Path("t.arrow")),
-                       *ToTable({BatchFromJson(plain, R"([{"c":"b"},{"c":"a"},{"c":null},{"c":"d"},
-                                                   {"c":"c"},{"c":null}])")})));
+  return batches;
+}
+
+TEST(ArrowFile, DictionariesAreWrittenAsTheirValues) {
+  TemporaryFolder folder;
+  ASSERT_TRUE(WriteAll(folder.Path("t.arrow"), BatchesWithDictionaries()).ok());
+  const auto listed = arrow::list(arrow::utf8());
+  const auto plain =
+      arrow::schema({arrow::field("c", arrow::utf8()),
+                     arrow::field("s", arrow::struct_({arrow::field("l", listed)}))});
+  EXPECT_EQ("", Difference(*ReadUri(folder.Path("t.arrow")), *ToTable({BatchFromJson(plain, R"([
+      {"c":"b","s":{"l":["b","a"]}},{"c":"a","s":{"l":[]}},{"c":null,"s":{"l":[null]}},
+      {"c":"d","s":{"l":["d","c"]}},{"c":"c","s":{"l":[]}},{"c":null,"s":{"l":[null]}}])")})));
+}
+
+TEST(ArrowFile, AStreamKeepsDictionaries) {
+  const arrow::RecordBatchVector batches = BatchesWithDictionaries();
+  auto out = arrow::io::BufferOutputStream::Create().ValueOrDie();
+  auto writer = MakeArrowStreamWriter(out.get(), batches[0]->schema(), {}).ValueOrDie();
+  for (const auto& batch : batches) ASSERT_TRUE(writer->Write(*batch).ok());
+  ASSERT_TRUE(writer->Finish().ok());
+  const auto bytes = out->Finish().ValueOrDie();
+  auto reader =
+      arrow::ipc::RecordBatchStreamReader::Open(std::make_shared<arrow::io::BufferReader>(bytes))
+          .ValueOrDie();
+  for (const auto& batch : batches) {
+    const auto read = reader->Next().ValueOrDie();
+    EXPECT_TRUE(read->Equals(*batch)) << read->ToString();
+  }
 }
 
 TEST(ArrowFile, BrokenFilesAreErrorsThatNameThem) {

@@ -21,16 +21,60 @@ arrow::Result<arrow::Compression::type> FindCompression(const std::string& name)
   return base::Invalid("compression is \"", name, "\"; Arrow files have none, zstd and lz4");
 }
 
-// A dictionary column as plain values: its dictionary may change from batch to batch, and a file
-// can't hold that.
-std::shared_ptr<arrow::Schema> WithoutDictionaries(const arrow::Schema& schema) {
-  arrow::FieldVector fields = schema.fields();
-  for (std::shared_ptr<arrow::Field>& field : fields) {
-    if (field->type()->id() != arrow::Type::DICTIONARY) continue;
-    const auto& coded = static_cast<const arrow::DictionaryType&>(*field->type());
-    field = field->WithType(coded.value_type());
+using ArrayDataPointer = std::shared_ptr<arrow::ArrayData>;
+using TypePointer = std::shared_ptr<arrow::DataType>;
+
+arrow::FieldVector FieldsWithoutDictionaries(const arrow::FieldVector& fields);
+
+// The type with the values of its dictionaries, also within lists and structs.
+TypePointer WithoutDictionaries(const TypePointer& type) {
+  if (type->id() == arrow::Type::DICTIONARY) {
+    return static_cast<const arrow::DictionaryType&>(*type).value_type();
   }
-  return arrow::schema(std::move(fields), schema.metadata());
+  if (type->num_fields() == 0) return type;
+  const arrow::FieldVector fields = FieldsWithoutDictionaries(type->fields());
+  switch (type->id()) {
+    case arrow::Type::STRUCT:
+      return arrow::struct_(fields);
+    case arrow::Type::LIST:
+      return arrow::list(fields[0]);
+    case arrow::Type::LARGE_LIST:
+      return arrow::large_list(fields[0]);
+    case arrow::Type::FIXED_SIZE_LIST:
+      return arrow::fixed_size_list(
+          fields[0], static_cast<const arrow::FixedSizeListType&>(*type).list_size());
+    case arrow::Type::MAP:
+      return std::make_shared<arrow::MapType>(
+          fields[0], static_cast<const arrow::MapType&>(*type).keys_sorted());
+    default:
+      return type;
+  }
+}
+
+arrow::FieldVector FieldsWithoutDictionaries(const arrow::FieldVector& fields) {
+  arrow::FieldVector plain;
+  for (const auto& field : fields) {
+    plain.push_back(field->WithType(WithoutDictionaries(field->type())));
+  }
+  return plain;
+}
+
+// The array as `type`, which WithoutDictionaries gave of its own.
+arrow::Result<ArrayDataPointer> Decoded(const ArrayDataPointer& array, const TypePointer& type) {
+  if (array->type->Equals(*type)) return array;
+  if (array->type->id() == arrow::Type::DICTIONARY) {
+    const arrow::DictionaryArray coded(array);
+    ARROW_ASSIGN_OR_RAISE(const auto values,
+                          arrow::compute::Take(*coded.dictionary(), *coded.indices()));
+    return values->data();
+  }
+  auto made = std::make_shared<arrow::ArrayData>(*array);
+  made->type = type;
+  for (size_t i = 0; i < made->child_data.size(); ++i) {
+    ARROW_ASSIGN_OR_RAISE(made->child_data[i],
+                          Decoded(array->child_data[i], type->field(static_cast<int>(i))->type()));
+  }
+  return made;
 }
 
 class ArrowWriter final : public FormatWriter {
@@ -40,11 +84,10 @@ class ArrowWriter final : public FormatWriter {
       : writer_(std::move(writer)), schema_(std::move(schema)) {}
 
   arrow::Status Write(const arrow::RecordBatch& batch) override {
-    std::vector<std::shared_ptr<arrow::Array>> columns = batch.columns();
-    for (std::shared_ptr<arrow::Array>& column : columns) {
-      if (column->type_id() != arrow::Type::DICTIONARY) continue;
-      const auto& coded = static_cast<const arrow::DictionaryArray&>(*column);
-      ARROW_ASSIGN_OR_RAISE(column, arrow::compute::Take(*coded.dictionary(), *coded.indices()));
+    std::vector<ArrayDataPointer> columns = batch.column_data();
+    for (size_t i = 0; i < columns.size(); ++i) {
+      ARROW_ASSIGN_OR_RAISE(columns[i],
+                            Decoded(columns[i], schema_->field(static_cast<int>(i))->type()));
     }
     return writer_->WriteRecordBatch(
         *arrow::RecordBatch::Make(schema_, batch.num_rows(), std::move(columns)));
@@ -57,7 +100,7 @@ class ArrowWriter final : public FormatWriter {
 };
 
 arrow::Result<std::unique_ptr<FormatWriter>> Make(arrow::io::OutputStream* out,
-                                                  const arrow::Schema& schema,
+                                                  const std::shared_ptr<arrow::Schema>& schema,
                                                   const SinkOptions& options, bool as_stream) {
   auto ipc = arrow::ipc::IpcWriteOptions::Defaults();
   ipc.use_threads = false;
@@ -65,9 +108,14 @@ arrow::Result<std::unique_ptr<FormatWriter>> Make(arrow::io::OutputStream* out,
   if (compression != arrow::Compression::UNCOMPRESSED) {
     ARROW_ASSIGN_OR_RAISE(ipc.codec, arrow::util::Codec::Create(compression));
   }
-  auto plain = WithoutDictionaries(schema);
-  ARROW_ASSIGN_OR_RAISE(auto writer, as_stream ? arrow::ipc::MakeStreamWriter(out, plain, ipc)
-                                               : arrow::ipc::MakeFileWriter(out, plain, ipc));
+  if (as_stream) {
+    ARROW_ASSIGN_OR_RAISE(auto writer, arrow::ipc::MakeStreamWriter(out, schema, ipc));
+    return std::make_unique<ArrowWriter>(std::move(writer), schema);
+  }
+  // Dictionaries change from batch to batch. A stream sends the new one; a file has one for good,
+  // and one of all values of a column has no bound.
+  auto plain = arrow::schema(FieldsWithoutDictionaries(schema->fields()), schema->metadata());
+  ARROW_ASSIGN_OR_RAISE(auto writer, arrow::ipc::MakeFileWriter(out, plain, ipc));
   return std::make_unique<ArrowWriter>(std::move(writer), std::move(plain));
 }
 
@@ -80,13 +128,13 @@ arrow::Status CheckArrowOptions(const SinkOptions& options) {
 arrow::Result<std::unique_ptr<FormatWriter>> MakeArrowFileWriter(
     arrow::io::OutputStream* out, const std::shared_ptr<arrow::Schema>& schema,
     const SinkOptions& options) {
-  return Make(out, *schema, options, /*as_stream=*/false);
+  return Make(out, schema, options, /*as_stream=*/false);
 }
 
 arrow::Result<std::unique_ptr<FormatWriter>> MakeArrowStreamWriter(
     arrow::io::OutputStream* out, const std::shared_ptr<arrow::Schema>& schema,
     const SinkOptions& options) {
-  return Make(out, *schema, options, /*as_stream=*/true);
+  return Make(out, schema, options, /*as_stream=*/true);
 }
 
 }  // namespace kinjo::tabular

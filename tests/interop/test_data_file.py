@@ -340,7 +340,12 @@ ENCODINGS = {
     "map": (lambda: pa.MapArray.from_arrays(
         pa.array(np.arange(0, 2 * N + 1, 2).astype("i4")), pa.array(words(RNG, 2 * N, 1, 5)),
         with_nulls(integers(RNG, 2 * N, pa.int32()), RNG)), "rep="),
-}  # fmt: skip
+    "fixed_lists_of_structs": (lambda: with_nulls(pa.FixedSizeListArray.from_arrays(
+        pa.StructArray.from_arrays([integers(RNG, 3 * N, pa.int32()), with_nulls(pa.array(
+            words(RNG, 3 * N, 0, 9)), RNG)], ["x", "y"]), 3), RNG), "layers=[3,3,3] items=60000"),
+}
+
+NEWEST = ("map", "fixed_lists_of_structs")  # what version 2.2 alone has  # fmt: skip
 
 COMPRESSED = {
     "zstd": (lambda: pa.array(np.linspace(-5, 5, N).astype("f4")), "ZSTD(ByteStreamSplit(Flat32))"),
@@ -356,7 +361,7 @@ COMPRESSED = {
 
 @pytest.mark.parametrize(("version", "name"), [
     (version, name) for version in ("2.1", "2.2") for name in ENCODINGS
-    if (version, name) != ("2.1", "map")  # 2.1 has no maps
+    if version == "2.2" or name not in NEWEST
 ])  # fmt: skip
 def test_encoding_occurs_and_is_read(file_dump, tmp_path, name, version):
     make, wanted = ENCODINGS[name]
@@ -422,10 +427,11 @@ def test_many_pages(file_dump, tmp_path, version):
 
 
 def test_refused_types_name_themselves(file_dump, tmp_path):
-    pair = pa.list_(pa.struct([("a", pa.int32()), ("b", pa.float64())]), 2)
-    table = pa.table({"c": pa.array([[{"a": 1, "b": 2.0}, {"a": 3, "b": 4.0}]] * 5, pair)})
+    """Lance writes this type too, and doesn't read it either."""
+    pair = pa.list_(pa.list_(pa.struct([("a", pa.int32()), ("b", pa.float64())]), 2))
+    table = pa.table({"c": pa.array([[[{"a": 1, "b": 2.0}, {"a": 3, "b": 4.0}]]] * 5, pair)})
     _, file = write(table, tmp_path, "2.2")
     done = subprocess.run([str(file_dump), str(file), str(tmp_path / "o")], capture_output=True,
                           text=True)  # fmt: skip
     assert done.returncode == 1
-    assert done.stderr.startswith("not_supported: "), done.stderr
+    assert done.stderr.startswith("not_supported: field 'item'"), done.stderr

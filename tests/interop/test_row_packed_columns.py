@@ -96,3 +96,35 @@ def test_a_join_brings_blobs_along(kinjo, tmp_path, version):
     kinjo("join", "--left", tmp_path / "left.npy", "--right", tmp_path / "r", "-k", 1, "-o",
           tmp_path / "out.lance")
     assert lance.dataset(tmp_path / "out.lance").to_table().column("c").to_pylist() == rows[::-1]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_join_brings_packed_structs_along(kinjo, tmp_path, version):
+    vectors = np.eye(32, dtype=np.float32)
+    rows = [{"a": i, "t": datetime.time(i % 24), "b": i / 2} for i in range(32)]
+    schema = pa.schema([pa.field("vec", pa.list_(pa.float32(), 32)),
+                        pa.field("c", FIXED, metadata=PACKED)])
+    column = pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), 32)
+    lance.write_dataset(pa.Table.from_arrays([column, pa.array(rows, FIXED)], schema=schema),
+                        tmp_path / "r", data_storage_version=version)
+    np.save(tmp_path / "left.npy", vectors[::-1].copy())
+    kinjo("join", "--left", tmp_path / "left.npy", "--right", tmp_path / "r", "-k", 1, "-o",
+          tmp_path / "out.lance")
+    assert lance.dataset(tmp_path / "out.lance").to_table().column("c").to_pylist() == rows[::-1]
+
+
+@pytest.mark.parametrize(("kind", "rows", "metadata", "word"), [
+    (FIXED, fixed_rows(), PACKED, "packed struct"),
+    (pa.large_binary(), blob_rows(), BLOB, "blob"),
+])  # fmt: skip
+def test_what_would_write_one_is_refused(kinjo, tmp_path, kind, rows, metadata, word):
+    """Compaction rewrites rows; deleting and reading go on."""
+    write(tmp_path / "d", "2.2", kind, rows, metadata)
+    before = sorted(path.name for path in (tmp_path / "d").rglob("*"))
+    done = kinjo("compact", tmp_path / "d", exit_code=None)
+    assert done.returncode != 0
+    assert "'c'" in done.stderr and word in done.stderr, done.stderr
+    assert sorted(path.name for path in (tmp_path / "d").rglob("*")) == before
+    kinjo("delete", tmp_path / "d", "--where", "id < 1500")
+    table = scanned(kinjo, tmp_path / "d", tmp_path / "all.arrow")
+    assert table.column("c").to_pylist() == rows[1500:]

@@ -30,11 +30,14 @@ struct Shape {
   bool all_null = false;
   std::optional<FlatPart> validity;
   std::vector<ListLevel> levels;
+  bool null_items = false;                   // of the last level, all of them
   std::optional<FlatPart> values;            // fixed width, or indices of the dictionary
   std::shared_ptr<const BinaryPart> binary;  // variable width, or items of the dictionary
+  std::optional<FlatPart> fixed_items;       // of the dictionary, else of fixed width
+  std::optional<FlatPart> item_validity;
   uint64_t num_items = 0;                    // of the dictionary
   std::vector<CompressedBuffer> compressed;  // the buffers that the parts above name by number
-  bool is_dictionary() const { return values && binary != nullptr; }
+  bool is_dictionary() const { return values && (binary != nullptr || fixed_items); }
 };
 
 // What is read whole whichever rows are asked for.
@@ -59,6 +62,9 @@ class ArrayPage final : public Page {
   const PagePlace& place() const { return place_; }
 
  private:
+  arrow::Status ReadBinaryItems(Buffers buffers, ArrayState* state) const;
+  arrow::Status ReadFixedItems(Buffers buffers, ArrayState* state) const;
+
   const Shape shape_;
   const PagePlace place_;
 };
@@ -85,6 +91,8 @@ class ArrayPageRead final : public PageRead {
                      std::vector<io::ByteRange>* ranges) const;
   arrow::Result<Bytes> Take(const FlatPart& part, uint64_t begin, uint64_t end);
   arrow::Status DecodeFixed(const PageRows& range, ColumnSink* sink);
+  arrow::Status AppendNullItems(const std::vector<ValueBlock::ItemValidity>& levels, uint64_t skip,
+                                uint64_t count, ColumnSink* sink);
   arrow::Status DecodeBinary(size_t number, ColumnSink* sink);
   arrow::Status DecodeDictionary(const PageRows& range, ColumnSink* sink);
   arrow::Status AppendLevels(uint64_t count, bool any_null, ColumnSink* sink);
@@ -107,13 +115,53 @@ std::vector<io::ByteRange> ArrayPage::StateRanges() const {
   std::vector<io::ByteRange> ranges;
   ranges.reserve(shape_.compressed.size() + 2);
   for (const CompressedBuffer& buffer : shape_.compressed) ranges.push_back(buffer.range);
-  if (shape_.is_dictionary()) {
-    // What doesn't lie in its buffer is found out when the state is made.
-    const auto ends = shape_.binary->EndsRange(0, shape_.num_items, place_.where);
-    ranges.push_back(ends.ok() ? *ends : io::ByteRange{});
+  if (!shape_.is_dictionary()) return ranges;
+  // What doesn't lie in its buffer is found out when the state is made.
+  const auto add = [&](const arrow::Result<io::ByteRange>& range) {
+    ranges.push_back(range.ok() ? *range : io::ByteRange{});
+  };
+  const uint64_t items = shape_.num_items;
+  if (shape_.binary != nullptr) {
+    add(shape_.binary->EndsRange(0, items, place_.where));
     ranges.push_back(shape_.binary->AllBytes());
+  } else {
+    add(shape_.fixed_items->Slice(0, items, place_.where));
+    if (shape_.item_validity) add(shape_.item_validity->Slice(0, items, place_.where));
   }
   return ranges;
+}
+
+arrow::Status ArrayPage::ReadBinaryItems(Buffers buffers, ArrayState* state) const {
+  const Where& where = place_.where;
+  const BinaryPart& binary = *shape_.binary;
+  BinaryRows* items = &state->items;
+  ARROW_RETURN_NOT_OK(binary.EndsRange(0, shape_.num_items, where).status());
+  ARROW_RETURN_NOT_OK(
+      binary.ReadEnds(ToBytes(*buffers[0]), state->opened, 0, shape_.num_items, where, items));
+  ARROW_ASSIGN_OR_RAISE(const io::ByteRange range, binary.BytesRange(*items, where));
+  const Bytes all = ToBytes(*buffers[1]);
+  const Bytes own = all.subspan(range.offset - binary.AllBytes().offset, range.length);
+  state->item_bytes.assign(own.begin(), own.end());
+  return binary.ReadBytes(state->item_bytes, state->opened, where, &state->item_memory, items);
+}
+
+arrow::Status ArrayPage::ReadFixedItems(Buffers buffers, ArrayState* state) const {
+  const Where& where = place_.where;
+  const uint64_t count = shape_.num_items;
+  const FlatPart& part = *shape_.fixed_items;
+  ARROW_RETURN_NOT_OK(part.Slice(0, count, where).status());
+  ARROW_ASSIGN_OR_RAISE(const Bytes values,
+                        part.Find(ToBytes(*buffers[0]), state->opened, 0, count, where));
+  state->item_bytes.assign(values.begin(), values.end());
+  state->items.block.SetFixed(state->item_bytes.data(), part.bits, count);
+  state->items.is_null.assign(count, false);
+  if (!shape_.item_validity) return arrow::Status::OK();
+  ARROW_RETURN_NOT_OK(shape_.item_validity->Slice(0, count, where).status());
+  ARROW_ASSIGN_OR_RAISE(
+      const Bytes bits,
+      shape_.item_validity->Find(ToBytes(*buffers[1]), state->opened, 0, count, where));
+  for (uint64_t i = 0; i < count; ++i) state->items.is_null[i] = !BitAt(bits.data(), i);
+  return arrow::Status::OK();
 }
 
 arrow::Result<std::shared_ptr<const PageState>> ArrayPage::MakeState(Buffers buffers) const {
@@ -121,18 +169,10 @@ arrow::Result<std::shared_ptr<const PageState>> ArrayPage::MakeState(Buffers buf
   auto state = std::make_shared<ArrayState>();
   const size_t num_compressed = shape_.compressed.size();
   ARROW_RETURN_NOT_OK(state->opened.Open(shape_.compressed, buffers.first(num_compressed), where));
+  const Buffers items = buffers.subspan(num_compressed);
   if (shape_.is_dictionary()) {
-    const BinaryPart& binary = *shape_.binary;
-    BinaryRows* items = &state->items;
-    ARROW_RETURN_NOT_OK(binary.EndsRange(0, shape_.num_items, where).status());
-    ARROW_RETURN_NOT_OK(binary.ReadEnds(ToBytes(*buffers[num_compressed]), state->opened, 0,
-                                        shape_.num_items, where, items));
-    ARROW_ASSIGN_OR_RAISE(const io::ByteRange range, binary.BytesRange(*items, where));
-    const Bytes all = ToBytes(*buffers[num_compressed + 1]);
-    const Bytes own = all.subspan(range.offset - binary.AllBytes().offset, range.length);
-    state->item_bytes.assign(own.begin(), own.end());
-    ARROW_RETURN_NOT_OK(
-        binary.ReadBytes(state->item_bytes, state->opened, where, &state->item_memory, items));
+    ARROW_RETURN_NOT_OK(shape_.binary != nullptr ? ReadBinaryItems(items, state.get())
+                                                 : ReadFixedItems(items, state.get()));
   }
   state->bytes = state->opened.bytes() + state->item_bytes.size() +
                  state->item_memory.taken_bytes() + state->items.offsets.capacity() * 8;
@@ -146,8 +186,14 @@ arrow::Result<std::unique_ptr<PageRead>> ArrayPage::Start(
   std::vector<uint64_t> items;
   items.reserve(shape_.levels.size());
   for (const ListLevel& level : shape_.levels) items.push_back(level.items_per_value);
-  const bool fits = shape_.all_null || (variable == (shape_.binary != nullptr) &&
-                                        (variable || items == leaf.type.items_per_value));
+  const std::vector<uint64_t>& own_items = leaf.type.items_per_value;
+  // Of null items the levels below aren't told.
+  const bool same_levels = shape_.null_items
+                               ? items.size() <= own_items.size() &&
+                                     std::equal(items.begin(), items.end(), own_items.begin())
+                               : items == own_items;
+  const bool fits =
+      shape_.all_null || (variable == (shape_.binary != nullptr) && (variable || same_levels));
   if (!fits || leaf.layers.size() != 1) {
     return place_.where.NotSupported("a page of this shape in a column of type ",
                                      leaf.type.type->ToString());
@@ -252,12 +298,39 @@ arrow::Status ArrayPageRead::DecodeFixed(const PageRows& range, ColumnSink* sink
     }
     item_validity.push_back({items, bits});
   }
+  if (shape_.null_items) {
+    ARROW_RETURN_NOT_OK(AppendLevels(count, shape_.validity.has_value(), sink));
+    return AppendNullItems(item_validity, skip, count, sink);
+  }
   ARROW_ASSIGN_OR_RAISE(const Bytes values, Take(*shape_.values, begin * items, range.end * items));
   ValueBlock block;
   block.SetFixed(values.data(), shape_.values->bits * items, range.end - begin);
   block.item_validity = std::move(item_validity);
   ARROW_RETURN_NOT_OK(AppendLevels(count, shape_.validity.has_value(), sink));
   return sink->values.Append(block, skip, count, where_);
+}
+
+// Values whose items of the last level are null; `levels` tells of the others.
+arrow::Status ArrayPageRead::AppendNullItems(const std::vector<ValueBlock::ItemValidity>& levels,
+                                             uint64_t skip, uint64_t count, ColumnSink* sink) {
+  scratch_->Reset();
+  for (size_t level = 0; level < levels.size(); ++level) {
+    const uint64_t items = levels[level].items_per_value;
+    const uint8_t* bits = levels[level].bits;
+    uint64_t offset = skip * items;
+    if (level + 1 == levels.size()) {
+      const uint64_t bytes = BytesForBits(count * items);
+      ARROW_ASSIGN_OR_RAISE(uint8_t* zeros, scratch_->Take(bytes, where_));
+      std::memset(zeros, 0, bytes);
+      bits = zeros;
+      offset = 0;
+    }
+    ARROW_RETURN_NOT_OK(sink->values.AppendItemValidity(level, bits, offset, count));
+  }
+  for (size_t level = levels.size(); level < sink->values.leaf().items_per_value.size(); ++level) {
+    ARROW_RETURN_NOT_OK(sink->values.AppendItemValidity(level, nullptr, 0, count));
+  }
+  return sink->values.AppendZeros(count);
 }
 
 arrow::Status ArrayPageRead::DecodeBinary(size_t number, ColumnSink* sink) {
@@ -322,12 +395,15 @@ class ShapeMaking {
       }
       shape_.levels.push_back({items, std::nullopt});
       node = &node->children[0];
+      shape_.null_items = node->kind == Kind::kNullable && node->nulls == Nulls::kAll;
+      if (shape_.null_items) break;
       ARROW_RETURN_NOT_OK(OpenNullable(&node, &shape_.levels.back().validity));
     }
-    ARROW_RETURN_NOT_OK(AddValues(*node));
+    if (!shape_.null_items) ARROW_RETURN_NOT_OK(AddValues(*node));
     // Nulls of strings lie in their offsets or indices; a bitmap or a list around them was never
     // seen, and their parts are read as if there were none.
-    if (shape_.binary != nullptr && (shape_.validity || !shape_.levels.empty())) {
+    const bool by_offsets = shape_.binary != nullptr || shape_.is_dictionary();
+    if (by_offsets && (shape_.validity || !shape_.levels.empty())) {
       return place_.where.NotSupported("encoding ", proto::Describe(encoding));
     }
     uint64_t all_items = 0;
@@ -356,6 +432,11 @@ class ShapeMaking {
   arrow::Status AddValues(const ArrayEncoding& node) {
     const Where& where = place_.where;
     if (node.kind == Kind::kDictionary) {
+      const ArrayEncoding& items = node.children[1];
+      if (items.kind == Kind::kNullable && items.nulls == Nulls::kAll) {
+        shape_.all_null = true;  // whatever the indices say
+        return arrow::Status::OK();
+      }
       ARROW_ASSIGN_OR_RAISE(shape_.values, FlatPart::Make(node.children[0], place_.buffers, where,
                                                           &shape_.compressed));
       const uint64_t bits = shape_.values->bits;
@@ -363,13 +444,24 @@ class ShapeMaking {
         return where.NotSupported("dictionary indices of ", bits, " bits");
       }
       shape_.num_items = node.num_items;
-      return AddBinary(node.children[1]);
+      return AddItems(items);
     }
     if (node.kind == Kind::kBinary || node.kind == Kind::kFsst) {
       return AddBinary(node);
     }
     ARROW_ASSIGN_OR_RAISE(shape_.values,
                           FlatPart::Make(node, place_.buffers, where, &shape_.compressed));
+    return arrow::Status::OK();
+  }
+
+  arrow::Status AddItems(const ArrayEncoding& node) {
+    const ArrayEncoding* inner = &node;
+    if (node.kind == Kind::kNullable && node.nulls != Nulls::kAll) inner = &node.children.back();
+    if (inner->kind != Kind::kFlat) return AddBinary(node);
+    const ArrayEncoding* items = &node;
+    ARROW_RETURN_NOT_OK(OpenNullable(&items, &shape_.item_validity));
+    ARROW_ASSIGN_OR_RAISE(shape_.fixed_items,
+                          FlatPart::Make(*items, place_.buffers, place_.where, &shape_.compressed));
     return arrow::Status::OK();
   }
 

@@ -38,12 +38,13 @@ arrow::Result<EncodedPage> EncodeNulls(const PageContent& page, const WriteChoic
   EncodedPage encoded;
   encoded.layout.kind = proto::PageLayout::Kind::kConstant;
   proto::ConstantLayout& layout = encoded.layout.constant;
-  layout.layers = page.levels.layers;
+  const OwnLevels& levels = page.levels;
+  layout.layers = levels.layers;
   if (layout.layers.size() == 1) return encoded;
-  ARROW_RETURN_NOT_OK(AddLevels(page.levels.rep, page.levels.max_rep, choices,
-                                &layout.rep_compression, &layout.num_rep_values, &encoded));
-  ARROW_RETURN_NOT_OK(AddLevels(page.levels.def, page.levels.max_def, choices,
-                                &layout.def_compression, &layout.num_def_values, &encoded));
+  ARROW_RETURN_NOT_OK(AddLevels(levels.rep, levels.max_rep, choices, &layout.rep_compression,
+                                &layout.num_rep_values, &encoded));
+  ARROW_RETURN_NOT_OK(AddLevels(levels.def, levels.max_def, choices, &layout.def_compression,
+                                &layout.num_def_values, &encoded));
   return encoded;
 }
 

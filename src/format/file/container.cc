@@ -64,12 +64,7 @@ arrow::Result<std::vector<io::ByteRange>> ReadTable(const Container& container,
 }
 
 void NumberField(const Field& field, bool parents_own_columns, uint32_t* next, ColumnMap* columns) {
-  const auto packed = field.metadata.find("lance-encoding:packed");
-  const auto old_packed = field.metadata.find("packed");
-  const auto is_true = [&](auto found) {
-    return found != field.metadata.end() && (found->second == "true" || found->second == "1");
-  };
-  const bool is_one_column = field.children.empty() || is_true(packed) || is_true(old_packed) ||
+  const bool is_one_column = field.children.empty() || IsPackedStruct(field) ||
                              BlobFormOf(field) == BlobForm::kDescriptors;
   if (is_one_column || parents_own_columns) columns->emplace(field.id, (*next)++);
   if (is_one_column) return;

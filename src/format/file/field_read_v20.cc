@@ -74,6 +74,9 @@ arrow::Result<ArrayDataPointer> FieldReading::Read(const Field& field,
   }
   switch (type->id()) {
     case arrow::Type::STRUCT:
+      if (type->num_fields() == 0) {
+        return arrow::ArrayData::Make(type, static_cast<int64_t>(CountRows(ranges)), {nullptr}, 0);
+      }
       if (IsPacked(field)) return ReadLeaf(field, ranges, num_rows);
       return ReadStruct(field, std::move(type), ranges, num_rows);
     case arrow::Type::LIST:

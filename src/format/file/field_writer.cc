@@ -73,15 +73,16 @@ class ShreddedFieldWriter final : public FieldWriter {
   arrow::Status WritePage(size_t leaf, PageSink* pages) {
     const StoredLeaf& stored = plan_.leaves[leaf];
     Column& column = columns_[leaf];
+    const uint64_t entries = column.num_rows * stored.entries_per_row;
     ARROW_ASSIGN_OR_RAISE(const PageContent content,
-                          MakePageContent(stored.shape, column.num_rows, column.sink.get()));
+                          MakePageContent(stored.shape, entries, column.sink.get()));
     column.sink = std::make_unique<ColumnSink>(stored.shape, 0);
     ARROW_ASSIGN_OR_RAISE(const EncodedPage page, EncodePage(content, column.choices));
     proto::Encoding encoding{.kind = proto::Encoding::Kind::kDirect,
                              .type_url = "/lance.encodings21.PageLayout",
                              .value = proto::Write(page.layout)};
-    ARROW_RETURN_NOT_OK(pages->AddPage(stored.column, page.buffers, std::move(encoding),
-                                       column.num_rows, column.first_row));
+    ARROW_RETURN_NOT_OK(pages->AddPage(stored.column, page.buffers, std::move(encoding), entries,
+                                       column.first_row));
     column.first_row += column.num_rows;
     column.num_rows = 0;
     return arrow::Status::OK();

@@ -250,7 +250,16 @@ std::vector<TypePointer> NestedTypes(FileVersion version) {
   types.push_back(arrow::struct_({arrow::field("s", pair), arrow::field("n", arrow::float32())}));
   types.push_back(arrow::dictionary(arrow::int16(), arrow::int64()));
   types.push_back(arrow::list(arrow::dictionary(arrow::int32(), arrow::utf8())));
-  if (version.minor >= 2) types.push_back(arrow::map(arrow::utf8(), arrow::int32()));
+  if (version.minor < 2) return types;
+  types.push_back(arrow::map(arrow::utf8(), arrow::int32()));
+  const auto flat = arrow::struct_({arrow::field("a", arrow::int32()),
+                                    arrow::field("v", arrow::fixed_size_list(arrow::float32(), 2)),
+                                    arrow::field("t", arrow::utf8()),
+                                    arrow::field("w", arrow::fixed_size_binary(300))});
+  const auto triple = arrow::fixed_size_list(flat, 3);
+  types.push_back(triple);
+  types.push_back(arrow::fixed_size_list(
+      arrow::struct_({arrow::field("f", triple), arrow::field("n", arrow::int8())}), 2));
   return types;
 }
 
@@ -497,8 +506,19 @@ TEST_P(FileWriterTest, RefusesWhatLanceDoesNotWrite) {
   EXPECT_FALSE(MakeStatus(hollow, Options()).ok());
   refused(arrow::field("a.b", arrow::int32()));
   if (GetParam() < 2) refused(arrow::field("m", arrow::map(arrow::utf8(), arrow::int32())));
-  const auto metadata = arrow::key_value_metadata({"lance-encoding:blob"}, {"true"});
-  refused(arrow::field("b", arrow::large_binary(), true, metadata));
+  const auto asks_for = [](const char* key) { return arrow::key_value_metadata({key}, {"true"}); };
+  refused(arrow::field("b", arrow::large_binary(), true, asks_for("lance-encoding:blob")));
+  const auto pair = arrow::struct_({arrow::field("x", arrow::int32())});
+  refused(arrow::field("p", pair, true, asks_for("lance-encoding:packed")));
+  refused(arrow::field("p", pair, true, asks_for("packed")));
+  const auto triple = arrow::fixed_size_list(pair, 3);
+  if (GetParam() < 2) refused(arrow::field("f", triple));
+  refused(arrow::field("l", arrow::list(triple)));
+  refused(arrow::field("s", arrow::struct_({arrow::field("f", triple)})));
+  for (const auto& inner : {arrow::list(arrow::int8()), arrow::map(arrow::utf8(), arrow::int8())}) {
+    refused(
+        arrow::field("f", arrow::fixed_size_list(arrow::struct_({arrow::field("l", inner)}), 2)));
+  }
   const auto twice =
       arrow::schema({arrow::field("x", arrow::int8()), arrow::field("x", arrow::int8())});
   EXPECT_EQ(base::CodeOf(MakeStatus(MakeSchema(*twice).ValueOrDie(), Options())),

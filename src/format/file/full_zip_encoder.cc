@@ -91,8 +91,11 @@ arrow::Status FullZipEncoding::DescribeVariable() {
   const bool text = id == arrow::Type::STRING || id == arrow::Type::LARGE_STRING;
   const bool fsst = choices_.compression == Compression::kFsst ||
                     (any && text && WorthFsst(page_, bytes) && page_.longest_value <= kLongValue);
-  const bool general =
-      choices_.compression == Compression::kGeneral || (any && page_.longest_value > kLongValue);
+  // Lance decompresses nulls too, which have no bytes, and finds no LZ4 there.
+  const bool lz4_of_nulls = choices_.scheme == proto::CompressionScheme::kLz4 &&
+                            page_.num_valid < page_.values.num_values;
+  const bool general = (choices_.compression == Compression::kGeneral && !lz4_of_nulls) ||
+                       (any && page_.longest_value > kLongValue);
   if (fsst) {
     FsstValues codes = EncodeFsst(values_);
     if (codes.bytes.size() + kFsstTableBytes < bytes) {

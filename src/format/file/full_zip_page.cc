@@ -16,6 +16,12 @@ namespace {
 using Encoding = proto::CompressiveEncoding;
 using Kind = Encoding::Kind;
 
+// What was done to each value of variable width on its own.
+struct ValueCoding {
+  std::shared_ptr<const FsstDecoder> fsst;
+  proto::CompressionScheme scheme = proto::CompressionScheme::kUnspecified;
+};
+
 // How the payload of an entry becomes a value.
 struct Payload {
   // Fixed width: first the validity bytes of each fixed-size-list level, then the value.
@@ -23,19 +29,29 @@ struct Payload {
   uint64_t value_bytes = 0;
   std::vector<uint64_t> level_items;  // of every fixed-size-list level, outermost first
   std::vector<bool> level_has_validity;
-  // Variable width: what was done to each value on its own.
+  bool null_items = false;  // all of them: a value is nothing but its validity
+  // Variable width.
   uint32_t length_bytes = 0;
-  std::shared_ptr<const FsstDecoder> fsst;
-  proto::CompressionScheme scheme = proto::CompressionScheme::kUnspecified;
+  ValueCoding coding;
   // Of a packed struct with children of variable width, its children: a value, or a length and so
   // many bytes. Empty: a value is one length and its bytes.
   struct PackedChild {
     uint64_t value_bytes = 0;
     uint32_t length_bytes = 0;
+    ValueCoding coding;
   };
   std::vector<PackedChild> packed;
 
   bool variable() const { return length_bytes != 0; }
+  // Bytes of a packed row whose children are all of fixed width, else 0.
+  uint64_t packed_row_bytes() const {
+    uint64_t bytes = 0;
+    for (const PackedChild& child : packed) {
+      if (child.length_bytes != 0) return 0;
+      bytes += child.value_bytes;
+    }
+    return bytes;
+  }
   bool has_validity() const {
     return std::find(level_has_validity.begin(), level_has_validity.end(), true) !=
            level_has_validity.end();
@@ -57,6 +73,12 @@ arrow::Result<Payload> MakeFixedPayload(const proto::FullZipLayout& layout, cons
     payload.level_has_validity.push_back(node->has_validity);
     if (node->has_validity) validity_bytes += BytesForBits(items);
   }
+  if (node->kind == Kind::kConstant && !node->value && !payload.level_items.empty() &&
+      payload.level_has_validity.back() && layout.bits_per_value == validity_bytes * 8) {
+    payload.payload_bytes = validity_bytes;
+    payload.null_items = true;
+    return payload;
+  }
   const bool flat = node->kind == Kind::kFlat && !node->compressed;
   uint64_t value_bits = 0;
   if (!flat || !CheckedMultiply(items, node->bits, &value_bits) || value_bits % 8 != 0 ||
@@ -73,20 +95,57 @@ arrow::Result<Payload> MakeFixedPayload(const proto::FullZipLayout& layout, cons
   return payload;
 }
 
+// Steps through what is done to each value; `node` then is what is done to all of them.
+arrow::Result<ValueCoding> OpenCoding(const Encoding** node, const Where& where) {
+  ValueCoding coding;
+  if ((*node)->kind == Kind::kFsst) {
+    auto decoder = std::make_shared<FsstDecoder>();
+    if (!decoder->Load((*node)->symbol_table)) return where.Corrupt("bad FSST symbol table");
+    coding.fsst = std::move(decoder);
+    *node = (*node)->children.data();
+  } else if ((*node)->kind == Kind::kGeneral) {
+    coding.scheme = (*node)->scheme;
+    *node = (*node)->children.data();
+  }
+  return coding;
+}
+
+// The value that `stored` was coded of. It lies in `scratch`, or where it was.
+arrow::Result<Bytes> DecodeValue(const ValueCoding& coding, Bytes stored, const Where& where,
+                                 Scratch* scratch) {
+  if (coding.fsst != nullptr) {
+    ARROW_ASSIGN_OR_RAISE(
+        uint8_t* out,
+        scratch->Take(stored.size() * FsstDecoder::kMaxExpansion + FsstDecoder::kSlack, where));
+    size_t length = 0;
+    if (!coding.fsst->Decode(stored, out, &length)) {
+      return where.Corrupt("a value isn't a sequence of FSST codes");
+    }
+    return Bytes(out, length);
+  }
+  if (coding.scheme == proto::CompressionScheme::kUnspecified) return stored;
+  return Decompress(coding.scheme, stored, where, scratch);
+}
+
 arrow::Status AddPackedChildren(const Encoding& node, const Where& where, Payload* payload) {
   for (size_t i = 0; i < node.children.size(); ++i) {
     const Encoding& child = node.children[i];
     const Encoding::PackedWidth& width = node.packed_widths[i];
-    const bool fixed = child.kind == Kind::kFlat && !child.compressed && width.length_bits == 0 &&
+    const Encoding* flat = &child;  // a vector is a value
+    while (flat->kind == Kind::kFixedSizeList && !flat->has_validity) flat = &flat->children[0];
+    const bool fixed = flat->kind == Kind::kFlat && !flat->compressed && width.length_bits == 0 &&
                        width.value_bits != 0 && width.value_bits % 8 == 0 &&
                        width.value_bits <= UINT32_MAX;
-    const bool variable = child.kind == Kind::kVariable && !child.compressed &&
+    const Encoding* inner = &child;
+    ARROW_ASSIGN_OR_RAISE(ValueCoding coding, OpenCoding(&inner, where));
+    const bool variable = inner->kind == Kind::kVariable && !inner->compressed &&
                           (width.length_bits == 32 || width.length_bits == 64);
     if (!fixed && !variable) {
       return where.NotSupported("a packed struct with a child encoded as ", proto::Describe(child));
     }
     payload->packed.push_back({.value_bytes = width.value_bits / 8,
-                               .length_bytes = static_cast<uint32_t>(width.length_bits / 8)});
+                               .length_bytes = static_cast<uint32_t>(width.length_bits / 8),
+                               .coding = std::move(coding)});
   }
   return arrow::Status::OK();
 }
@@ -94,15 +153,7 @@ arrow::Status AddPackedChildren(const Encoding& node, const Where& where, Payloa
 arrow::Result<Payload> MakeVariablePayload(const proto::FullZipLayout& layout, const Where& where) {
   Payload payload;
   const Encoding* node = &layout.value_compression;
-  if (node->kind == Kind::kFsst) {
-    auto decoder = std::make_shared<FsstDecoder>();
-    if (!decoder->Load(node->symbol_table)) return where.Corrupt("bad FSST symbol table");
-    payload.fsst = std::move(decoder);
-    node = &node->children[0];
-  } else if (node->kind == Kind::kGeneral) {
-    payload.scheme = node->scheme;
-    node = &node->children[0];
-  }
+  ARROW_ASSIGN_OR_RAISE(payload.coding, OpenCoding(&node, where));
   const uint32_t bits = layout.bits_per_offset;
   if (node == &layout.value_compression && node->kind == Kind::kVariablePackedStruct &&
       !node->children.empty() && (bits == 32 || bits == 64)) {
@@ -188,11 +239,20 @@ arrow::Result<std::unique_ptr<PageRead>> FullZipPage::Start(
     return place_.where.Corrupt("the page's layers and its repetition levels don't agree");
   }
   const bool variable_leaf = leaf.type.kind == LeafType::Kind::kVariable;
-  const bool fits = variable_leaf == payload_.variable() &&
-                    (variable_leaf || payload_.value_bytes * 8 == leaf.type.bits_per_value ||
-                     (payload_.value_bytes == 1 && leaf.type.bits_per_value == 1));
-  if (!fits ||
-      (!payload_.level_items.empty() && payload_.level_items != leaf.type.items_per_value)) {
+  // Lance writes a packed struct with vectors as if it had children of variable width.
+  const uint64_t value_bytes =
+      payload_.packed.empty() ? payload_.value_bytes : payload_.packed_row_bytes();
+  const bool widened_bool = leaf.type.bits_per_value == 1 && payload_.value_bytes == 1;
+  const bool fits_fixed =
+      value_bytes != 0 && (value_bytes * 8 == leaf.type.bits_per_value || widened_bool);
+  const bool fits = variable_leaf ? payload_.variable() : fits_fixed || payload_.null_items;
+  // Of null items the levels below aren't told.
+  const std::vector<uint64_t>& items = payload_.level_items;
+  const std::vector<uint64_t>& own_items = leaf.type.items_per_value;
+  const bool same_levels = items.size() <= own_items.size() &&
+                           std::equal(items.begin(), items.end(), own_items.begin()) &&
+                           (payload_.null_items || items.empty() || items == own_items);
+  if (!fits || !same_levels) {
     return place_.where.Corrupt("full-zip values encoded as ",
                                 proto::Describe(layout_.value_compression), " in a column of type ",
                                 leaf.type.type->ToString());
@@ -329,6 +389,13 @@ arrow::Status FullZipRead::AppendFixedValue(const uint8_t* position, const Where
     }
     ARROW_RETURN_NOT_OK(sink->values.AppendItemValidity(level, bits, 0, 1));
   }
+  if (payload.null_items) {
+    const size_t levels = sink->values.leaf().items_per_value.size();
+    for (size_t level = payload.level_items.size(); level < levels; ++level) {
+      ARROW_RETURN_NOT_OK(sink->values.AppendItemValidity(level, nullptr, 0, 1));
+    }
+    return sink->values.AppendZeros(1);
+  }
   if (sink->values.leaf().bits_per_value % 8 != 0) {
     ValueBlock block;
     block.SetFixed(position, payload.value_bytes * 8, 1);
@@ -353,20 +420,8 @@ arrow::Result<size_t> FullZipRead::AppendVariableValue(Bytes rest, const Where& 
     ARROW_RETURN_NOT_OK(AppendPackedRow(value, where, scratch, sink));
     return width + size;
   }
-  if (payload.fsst != nullptr) {
-    scratch->Reset();
-    ARROW_ASSIGN_OR_RAISE(
-        uint8_t* out,
-        scratch->Take(value.size() * FsstDecoder::kMaxExpansion + FsstDecoder::kSlack, where));
-    size_t length = 0;
-    if (!payload.fsst->Decode(value, out, &length)) {
-      return where.Corrupt("a value isn't a sequence of FSST codes");
-    }
-    value = Bytes(out, length);
-  } else if (payload.scheme != proto::CompressionScheme::kUnspecified) {
-    scratch->Reset();
-    ARROW_ASSIGN_OR_RAISE(value, Decompress(payload.scheme, value, where, scratch));
-  }
+  scratch->Reset();
+  ARROW_ASSIGN_OR_RAISE(value, DecodeValue(payload.coding, value, where, scratch));
   ARROW_RETURN_NOT_OK(sink->values.AppendVariable(value, where));
   return width + size;
 }
@@ -377,6 +432,8 @@ arrow::Status FullZipRead::AppendPackedRow(Bytes stored, const Where& where, Scr
   const std::vector<Payload::PackedChild>& children = page_.payload().packed;
   std::vector<Bytes> parts;
   size_t used = 0;
+  uint64_t row_bytes = children.size() * sizeof(uint64_t);
+  scratch->Reset();
   for (const Payload::PackedChild& child : children) {
     uint64_t size = child.value_bytes;
     if (child.length_bytes != 0) {
@@ -387,15 +444,20 @@ arrow::Status FullZipRead::AppendPackedRow(Bytes stored, const Where& where, Scr
     if (size > stored.size() - used) {
       return where.Corrupt("a value of ", size, " bytes where ", stored.size() - used, " are left");
     }
-    parts.push_back(stored.subspan(used, size));
+    ARROW_ASSIGN_OR_RAISE(parts.emplace_back(),
+                          DecodeValue(child.coding, stored.subspan(used, size), where, scratch));
+    row_bytes += parts.back().size();
     used += size;
   }
   if (used != stored.size()) {
     return where.Corrupt("a row of a packed struct with ", stored.size() - used, " bytes more");
   }
-  scratch->Reset();
-  ARROW_ASSIGN_OR_RAISE(uint8_t* row,
-                        scratch->Take(used + children.size() * sizeof(uint64_t), where));
+  if (sink->values.leaf().kind == LeafType::Kind::kFixed) {
+    ARROW_ASSIGN_OR_RAISE(uint8_t* out, sink->values.AppendFixed(1));
+    for (const Bytes& part : parts) out = std::copy(part.begin(), part.end(), out);
+    return arrow::Status::OK();
+  }
+  ARROW_ASSIGN_OR_RAISE(uint8_t* row, scratch->Take(row_bytes, where));
   uint8_t* end = row;
   for (size_t i = 0; i < parts.size(); ++i) {
     if (children[i].length_bytes != 0) {

@@ -47,6 +47,8 @@ class OpenLanceFile final : public LanceFile, private file::ColumnSource {
 
  private:
   arrow::Status CheckRanges(const Field& field, std::span<const RowRange> ranges) const;
+  arrow::Status ReadLeaf(const file::StoredLeaf& leaf, std::span<const RowRange> ranges,
+                         file::ColumnSink* sink, PagesAtHand* at_hand);
   arrow::Result<proto::ColumnMetadata> ReadMetadata(uint32_t column) const;
   arrow::Result<std::shared_ptr<Column>> OpenColumn(uint32_t number, uint64_t rows) override;
   arrow::Result<std::shared_ptr<ListColumn>> OpenListColumn(uint32_t number,
@@ -123,6 +125,22 @@ arrow::Status OpenLanceFile::CheckRanges(const Field& field,
   return arrow::Status::OK();
 }
 
+arrow::Status OpenLanceFile::ReadLeaf(const file::StoredLeaf& leaf,
+                                      std::span<const RowRange> ranges, file::ColumnSink* sink,
+                                      PagesAtHand* at_hand) {
+  const uint64_t entries = leaf.entries_per_row;
+  uint64_t all_entries = 0;
+  if (!file::CheckedMultiply(num_rows(), entries, &all_entries)) {
+    return Where{.path = &path(), .column = leaf.column}.Corrupt(num_rows(), " rows of ", entries,
+                                                                 " structs each");
+  }
+  ARROW_ASSIGN_OR_RAISE(auto column, OpenColumn(leaf.column, all_entries));
+  if (entries == 1) return column->Read(leaf.shape, ranges, sink, at_hand);
+  std::vector<RowRange> own;
+  for (const RowRange& range : ranges) own.push_back({range.begin * entries, range.end * entries});
+  return column->Read(leaf.shape, own, sink, at_hand);
+}
+
 arrow::Result<std::shared_ptr<arrow::Array>> OpenLanceFile::ReadRowsInTurn(
     const Field& field, const ColumnMap& columns, std::span<const RowRange> ranges,
     PagesAtHand* at_hand) {
@@ -141,10 +159,9 @@ arrow::Result<std::shared_ptr<arrow::Array>> OpenLanceFile::ReadRowsInTurn(
   }
   std::vector<std::unique_ptr<file::ColumnSink>> sinks;
   for (const file::StoredLeaf& leaf : plan.leaves) {
-    sinks.push_back(std::make_unique<file::ColumnSink>(leaf.shape, total));
+    sinks.push_back(std::make_unique<file::ColumnSink>(leaf.shape, total * leaf.entries_per_row));
     if (total == 0) continue;
-    ARROW_ASSIGN_OR_RAISE(auto column, OpenColumn(leaf.column, num_rows()));
-    ARROW_RETURN_NOT_OK(column->Read(leaf.shape, ranges, sinks.back().get(), at_hand));
+    ARROW_RETURN_NOT_OK(ReadLeaf(leaf, ranges, sinks.back().get(), at_hand));
   }
   ARROW_ASSIGN_OR_RAISE(const auto data,
                         file::BuildArray(plan, &sinks, total, path(), reader_.get()));

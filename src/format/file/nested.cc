@@ -1,5 +1,6 @@
 #include "format/file/nested.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -14,60 +15,100 @@ namespace kinjo::format::file {
 
 namespace {
 
-arrow::Status AddLeaf(const Field& field, uint32_t column, SchemaLayers layers_from_top,
-                      FieldNode* node, FieldPlan* plan) {
-  StoredLeaf leaf{.field = &field, .column = column, .shape = {}};
-  auto stored = StoredType(node->type);
+// A row of more structs than this is an attack, not data: a page of nulls has no bytes.
+constexpr uint64_t kMostEntriesPerRow = uint64_t{1} << 20;
+
+// What lies above a field.
+struct Above {
+  SchemaLayers layers;   // from the top
+  uint64_t entries = 1;  // of the field for each row
+  bool fixed_list = false;
+};
+
+// A struct without fields is stored as if it were null, and there is nothing else to it.
+bool IsEmptyStruct(const arrow::DataType& type) {
+  return type.id() == arrow::Type::STRUCT && type.num_fields() == 0;
+}
+
+arrow::Status AddLeaf(const Field& field, uint32_t column, const Above& above, FieldNode* node,
+                      FieldPlan* plan) {
+  StoredLeaf leaf{.field = &field, .column = column, .shape = {}, .entries_per_row = above.entries};
+  auto stored = IsEmptyStruct(*node->type) ? arrow::null() : StoredType(node->type);
   const BlobForm blob = BlobFormOf(field);
+  if (blob == BlobForm::kPlaces && above.layers.size() > 1) {
+    return base::NotSupported("field '", field.name,
+                              "': blobs within lists or structs aren't read of data files of "
+                              "version 2.1; rewrite the dataset with version 2.2");
+  }
   if (blob != BlobForm::kNone) stored = BlobPlaceType(blob);
   if (stored->id() == arrow::Type::STRUCT) {
     ARROW_ASSIGN_OR_RAISE(stored, PackedRowType(field.name, *stored));
   }
   ARROW_ASSIGN_OR_RAISE(leaf.shape.type, MakeLeafType(field.name, stored));
   leaf.shape.is_dictionary = node->type->id() == arrow::Type::DICTIONARY;
-  leaf.shape.layers.assign(layers_from_top.rbegin(), layers_from_top.rend());
+  leaf.shape.layers.assign(above.layers.rbegin(), above.layers.rend());
   node->kind = FieldNode::Kind::kLeaf;
   node->leaf = plan->leaves.size();
   plan->leaves.push_back(std::move(leaf));
   return arrow::Status::OK();
 }
 
-arrow::Status PlanNode(const Field& field, const ColumnMap& columns, SchemaLayers layers_from_top,
-                       FieldNode* node, FieldPlan* plan) {
+// Counts the items of a fixed-size list of structs into what is above its children.
+arrow::Status EnterFixedList(const Field& field, const arrow::DataType& type, Above* above) {
+  const auto items =
+      static_cast<uint64_t>(static_cast<const arrow::FixedSizeListType&>(type).list_size());
+  const bool in_list = std::find(above->layers.begin(), above->layers.end(), LayerKind::kList) !=
+                       above->layers.end();
+  if (in_list || items > kMostEntriesPerRow / above->entries) {
+    return base::NotSupported("field '", field.name, "': values of type ", type.ToString(),
+                              in_list ? " aren't read within lists" : " have too many items a row");
+  }
+  above->entries *= items;
+  above->fixed_list = true;
+  return arrow::Status::OK();
+}
+
+arrow::Status PlanNode(const Field& field, const ColumnMap& columns, Above above, FieldNode* node,
+                       FieldPlan* plan) {
   node->field = &field;
-  node->depth = layers_from_top.size();
+  node->depth = above.layers.size();
   ARROW_ASSIGN_OR_RAISE(node->type, ToArrowType(field));
   const auto found = columns.find(field.id);
   if (found != columns.end() || field.children.empty()) {
-    layers_from_top.push_back(LayerKind::kItem);
+    above.layers.push_back(LayerKind::kItem);
     if (found == columns.end()) return arrow::Status::OK();
-    return AddLeaf(field, found->second, std::move(layers_from_top), node, plan);
+    return AddLeaf(field, found->second, above, node, plan);
   }
   const auto id = node->type->id();
   const bool is_list =
       id == arrow::Type::LIST || id == arrow::Type::LARGE_LIST || id == arrow::Type::MAP;
-  if (!is_list && id != arrow::Type::STRUCT) {
+  const bool is_fixed_list = id == arrow::Type::FIXED_SIZE_LIST;
+  if ((!is_list && !is_fixed_list && id != arrow::Type::STRUCT) || (is_list && above.fixed_list)) {
     return base::NotSupported("field '", field.name, "': values of type ", node->type->ToString(),
-                              " aren't read");
+                              " aren't read", is_list ? " within fixed-size lists" : "");
   }
-  layers_from_top.push_back(is_list ? LayerKind::kList : LayerKind::kItem);
+  const uint64_t entries = above.entries;
+  if (is_fixed_list) ARROW_RETURN_NOT_OK(EnterFixedList(field, *node->type, &above));
+  above.layers.push_back(is_list ? LayerKind::kList : LayerKind::kItem);
   for (const Field& child : field.children) {
     node->children.emplace_back();
     FieldNode* made = &node->children.back();
-    ARROW_RETURN_NOT_OK(PlanNode(child, columns, layers_from_top, made, plan));
+    ARROW_RETURN_NOT_OK(PlanNode(child, columns, above, made, plan));
     if (node->leaf == FieldNode::kNoLeaf) node->leaf = made->leaf;
   }
-  if (node->leaf != FieldNode::kNoLeaf) {
-    node->kind = is_list ? FieldNode::Kind::kList : FieldNode::Kind::kStruct;
-  }
+  if (node->leaf == FieldNode::kNoLeaf) return arrow::Status::OK();
+  node->stride = plan->leaves[node->leaf].entries_per_row / entries;
+  node->kind = is_list         ? FieldNode::Kind::kList
+               : is_fixed_list ? FieldNode::Kind::kFixedList
+                               : FieldNode::Kind::kStruct;
   return arrow::Status::OK();
 }
 
 // How the levels of one leaf read at one layer.
 class LayerView {
  public:
-  LayerView(const SchemaLayers& layers, const Levels& levels, size_t layer)
-      : levels_(levels), exists_(1, true), null_(1, false) {
+  LayerView(const SchemaLayers& layers, const Levels& levels, size_t layer, uint64_t stride)
+      : levels_(levels), stride_(stride), exists_(1, true), null_(1, false) {
     for (size_t i = 0; i <= layer; ++i) min_rep_ += layers[i] == LayerKind::kList;
     bool list_between = false;  // in layer + 1..j
     for (size_t j = 0; j < layers.size(); ++j) {
@@ -82,6 +123,8 @@ class LayerView {
     }
   }
 
+  // Entries that aren't multiples of this start no element.
+  uint64_t stride() const { return stride_; }
   // Entry e starts an element of the layer.
   bool Starts(uint64_t e) const {
     return (levels_.rep.empty() || levels_.rep[e] >= min_rep_) && exists_[Def(e)] != 0;
@@ -94,6 +137,7 @@ class LayerView {
   uint16_t Def(uint64_t e) const { return levels_.def.empty() ? 0 : levels_.def[e]; }
 
   const Levels& levels_;
+  const uint64_t stride_;
   uint16_t min_rep_ = 0;
   // By renumbered definition level.
   std::vector<uint8_t> exists_;
@@ -110,13 +154,13 @@ struct Elements {
 arrow::Result<Elements> FindElements(const LayerView& view, const Levels& levels) {
   Elements elements;
   if (view.IsPlain()) {
-    elements.count = levels.num_entries;
+    elements.count = levels.num_entries / view.stride();
     return elements;
   }
   ARROW_ASSIGN_OR_RAISE(elements.validity,
                         arrow::AllocateEmptyBitmap(static_cast<int64_t>(levels.num_entries)));
   uint8_t* bits = elements.validity->mutable_data();
-  for (uint64_t e = 0; e < levels.num_entries; ++e) {
+  for (uint64_t e = 0; e < levels.num_entries; e += view.stride()) {
     if (!view.Starts(e)) continue;
     if (view.IsNull(e)) {
       ++elements.null_count;
@@ -144,13 +188,15 @@ class ArrayBuilding {
                                                                Elements elements);
   arrow::Result<std::shared_ptr<arrow::ArrayData>> BuildList(const FieldNode& node,
                                                              Elements elements);
+  arrow::Result<std::shared_ptr<arrow::ArrayData>> BuildFixedList(const FieldNode& node,
+                                                                  Elements elements);
   template <typename T>
   arrow::Result<std::shared_ptr<arrow::Buffer>> MakeOffsets(const FieldNode& node, uint64_t count);
 
   const Levels& LevelsOf(const FieldNode& node) const { return sinks_[node.leaf]->levels; }
   LayerView View(const FieldNode& node, size_t depth) const {
     const SchemaLayers& layers = plan_.leaves[node.leaf].shape.layers;
-    return LayerView(layers, LevelsOf(node), layers.size() - 1 - depth);
+    return LayerView(layers, LevelsOf(node), layers.size() - 1 - depth, node.stride);
   }
   Where At(const FieldNode& node) const {
     return Where{.path = &path_, .column = plan_.leaves[node.leaf].column};
@@ -169,6 +215,8 @@ arrow::Result<std::shared_ptr<arrow::ArrayData>> ArrayBuilding::Build(const Fiel
       return BuildLeaf(node, std::move(elements));
     case FieldNode::Kind::kStruct:
       return BuildStruct(node, std::move(elements));
+    case FieldNode::Kind::kFixedList:
+      return BuildFixedList(node, std::move(elements));
     default:
       return BuildList(node, std::move(elements));
   }
@@ -181,14 +229,18 @@ arrow::Result<std::shared_ptr<arrow::ArrayData>> ArrayBuilding::BuildLeaf(const 
     return At(node).Corrupt("the levels of the rows own ", elements.count, " values, where ",
                             values.size(), " were read");
   }
+  if (IsEmptyStruct(*node.type)) {
+    return arrow::ArrayData::Make(node.type, static_cast<int64_t>(elements.count), {nullptr}, 0);
+  }
   ARROW_ASSIGN_OR_RAISE(auto made, values.Finish(std::move(elements.validity),
                                                  static_cast<int64_t>(elements.null_count)));
   if (node.type->id() == arrow::Type::DICTIONARY) return EncodeDictionary(node.type, made);
   if (node.type->id() == arrow::Type::STRUCT) return UnpackStruct(node.type, *made, At(node));
   const BlobForm blob = BlobFormOf(*node.field);
   if (blob == BlobForm::kNone) return made;
-  if (blobs_ == nullptr || node.depth > 0) {
-    return At(node).NotSupported("field '", node.field->name, "': blobs within lists or structs");
+  if (blobs_ == nullptr) {
+    return At(node).NotSupported("field '", node.field->name,
+                                 "': there is no file to read blobs of");
   }
   return ReadBlobs(node.type, blob, *made, blobs_, At(node));
 }
@@ -248,6 +300,21 @@ arrow::Result<std::shared_ptr<arrow::ArrayData>> ArrayBuilding::BuildList(const 
                                      static_cast<int64_t>(elements.null_count));
   ARROW_ASSIGN_OR_RAISE(auto items, Build(node.children[0]));
   made->child_data.push_back(std::move(items));
+  return made;
+}
+
+arrow::Result<std::shared_ptr<arrow::ArrayData>> ArrayBuilding::BuildFixedList(
+    const FieldNode& node, Elements elements) {
+  const int64_t items = static_cast<const arrow::FixedSizeListType&>(*node.type).list_size();
+  auto made = arrow::ArrayData::Make(node.type, static_cast<int64_t>(elements.count),
+                                     {std::move(elements.validity)},
+                                     static_cast<int64_t>(elements.null_count));
+  ARROW_ASSIGN_OR_RAISE(auto built, Build(node.children[0]));
+  if (built->length != made->length * items) {
+    return At(node).Corrupt("field '", node.field->name, "' has ", built->length, " structs in ",
+                            made->length, " lists of ", items);
+  }
+  made->child_data.push_back(std::move(built));
   return made;
 }
 

@@ -1,9 +1,10 @@
 // Packed structs: structs whose rows one column stores, the values of the children side by side.
 // Such a column is read as rows of bytes, which are then taken apart.
 //
-// Rows with children of fixed width only are values of one width. Others are values of variable
-// width: children in order, a fixed one as its bytes, a variable one as its length (8 bytes) and
-// its bytes. A row of no bytes is null.
+// Rows with children of fixed width only are values of one width (Lance stores those with vectors
+// among them as if they weren't). Others are values of variable width: children in order, a fixed
+// one as its bytes, a variable one as its length (8 bytes) and its bytes. A row of no bytes is
+// null.
 #pragma once
 
 #include <memory>

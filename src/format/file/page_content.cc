@@ -17,6 +17,45 @@ RepDefLayer ListLayer(bool null, bool empty) {
   return empty ? RepDefLayer::kEmptyableList : RepDefLayer::kAllValidList;
 }
 
+bool HasNulls(RepDefLayer layer) {
+  return layer == RepDefLayer::kNullableItem || layer == RepDefLayer::kNullableList ||
+         layer == RepDefLayer::kNullAndEmptyList;
+}
+
+bool HasEmpties(RepDefLayer layer) {
+  return layer == RepDefLayer::kEmptyableList || layer == RepDefLayer::kNullAndEmptyList;
+}
+
+bool IsItem(RepDefLayer layer) {
+  return layer == RepDefLayer::kNullableItem || layer == RepDefLayer::kAllValidItem;
+}
+
+uint16_t CountLevels(RepDefLayer layer) {
+  return static_cast<uint16_t>((HasNulls(layer) ? 1 : 0) + (HasEmpties(layer) ? 1 : 0));
+}
+
+// Gives a number for null to each layer right within a struct that is null somewhere, down to the
+// next list: Lance takes one without for valid, or loses count.
+void NumberNullsBelowNulls(OwnLevels* levels) {
+  const std::vector<RepDefLayer> old = levels->layers;
+  for (size_t i = old.size() - 1; i > 0; --i) {
+    RepDefLayer* below = &levels->layers[i - 1];
+    if (!IsItem(levels->layers[i]) || !HasNulls(levels->layers[i])) continue;
+    *below = IsItem(*below) ? RepDefLayer::kNullableItem : ListLayer(true, HasEmpties(*below));
+  }
+  std::vector<uint16_t> number{0};  // of each old one
+  uint16_t next = 0;
+  bool list_seen = false;
+  for (size_t i = 0; i < old.size(); ++i) {
+    if (!HasNulls(old[i]) && HasNulls(levels->layers[i])) ++next;
+    for (uint16_t level = 0; level < CountLevels(old[i]); ++level) number.push_back(++next);
+    list_seen = list_seen || !IsItem(old[i]);
+    if (!list_seen) levels->max_visible = next;
+  }
+  levels->max_def = next;
+  for (uint16_t& def : levels->def) def = number[def];
+}
+
 // Copies the value before each null slot into it (the first valid one into those at the start).
 void FillNullSlots(const PageContent& page, uint8_t* values, uint64_t width) {
   const OwnLevels& levels = page.levels;
@@ -87,18 +126,22 @@ OwnLevels MakeOwnLevels(const SchemaLayers& schema_layers, Levels levels) {
   number[0] = 0;
   uint16_t canonical = 1;
   uint16_t next = 0;
-  const auto take = [&] {
-    const bool occurs = number[canonical] != 0;
+  const auto take = [&](bool always) {
+    const bool occurs = number[canonical] != 0 || always;
     if (occurs) number[canonical] = ++next;
     ++canonical;
     return occurs;
   };
+  // Lance loses count where a struct around lists has levels of nulls in some of its pages only.
+  bool around_lists = false;
   for (const LayerKind kind : schema_layers) {
-    const bool null = take();
+    const bool is_around = own.max_rep != 0 && kind == LayerKind::kItem;
+    around_lists = around_lists || is_around;
+    const bool null = take(is_around);
     if (kind == LayerKind::kItem) {
       own.layers.push_back(null ? RepDefLayer::kNullableItem : RepDefLayer::kAllValidItem);
     } else {
-      own.layers.push_back(ListLayer(null, take()));
+      own.layers.push_back(ListLayer(null, take(false)));
       ++own.max_rep;
     }
     if (own.max_rep == 0) own.max_visible = next;
@@ -106,7 +149,9 @@ OwnLevels MakeOwnLevels(const SchemaLayers& schema_layers, Levels levels) {
   own.max_def = next;
   if (next == 0) return own;
   own.def = std::move(levels.def);
+  if (around_lists) own.def.resize(own.num_entries);
   for (uint16_t& def : own.def) def = number[def];
+  NumberNullsBelowNulls(&own);
   return own;
 }
 

@@ -15,7 +15,7 @@
 namespace kinjo::format::file {
 
 /// The levels of a page, numbered by its own layers: a layer that nothing of the page needs takes
-/// no number.
+/// no number, unless Lance wants one.
 struct OwnLevels {
   std::vector<proto::RepDefLayer> layers;
   std::vector<uint16_t> rep;  ///< empty without lists

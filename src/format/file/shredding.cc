@@ -35,6 +35,7 @@ class Shredding {
   uint16_t NullLevel(size_t layer) const;
   arrow::Status MarkNulls(const FieldNode& node, const arrow::ArrayData& array);
   arrow::Status EnterList(const FieldNode& node, const arrow::ArrayData& array);
+  arrow::Status EnterFixedList(const FieldNode& node, const arrow::ArrayData& array);
   template <typename Offset>
   void ExpandLists(const arrow::ArrayData& array, uint16_t empty_level, uint16_t rep);
   arrow::Status TakeLeaf(const FieldNode& node, const arrow::ArrayData& array);
@@ -125,6 +126,22 @@ arrow::Status Shredding::EnterList(const FieldNode& node, const arrow::ArrayData
   return arrow::Status::OK();
 }
 
+// Every item gets an entry, also those of a null row, all with the row's level. No list lies above,
+// so the entries are still a stretch of elements.
+arrow::Status Shredding::EnterFixedList(const FieldNode& node, const arrow::ArrayData& array) {
+  ARROW_RETURN_NOT_OK(MarkNulls(node, array));
+  const int64_t items = static_cast<const arrow::FixedSizeListType&>(*node.type).list_size();
+  first_ = (first_ + array.offset) * items;
+  count_ *= static_cast<uint64_t>(items);
+  if (entries_.def.empty()) return arrow::Status::OK();
+  std::vector<uint16_t> def;
+  def.reserve(count_);
+  for (const uint16_t level : entries_.def)
+    def.insert(def.end(), static_cast<size_t>(items), level);
+  entries_.def = std::move(def);
+  return arrow::Status::OK();
+}
+
 arrow::Status Shredding::TakeLeaf(const FieldNode& node, const arrow::ArrayData& array) {
   ARROW_RETURN_NOT_OK(MarkNulls(node, array));
   ArrowValues values;
@@ -189,6 +206,8 @@ arrow::Status Shredding::Run(const arrow::ArrayData& array, int64_t begin, int64
     while (child + 1 < node->children.size() && node->children[child + 1].leaf <= leaf_) ++child;
     if (node->kind == FieldNode::Kind::kList) {
       ARROW_RETURN_NOT_OK(EnterList(*node, *data));
+    } else if (node->kind == FieldNode::Kind::kFixedList) {
+      ARROW_RETURN_NOT_OK(EnterFixedList(*node, *data));
     } else {
       ARROW_RETURN_NOT_OK(MarkNulls(*node, *data));
       // Elements of a struct's children are counted from the struct's own offset on.

@@ -3,7 +3,8 @@
 // A row enters as one entry. Going down from the top, a struct or an item that is null gives its
 // entry the layer's definition level; a list that is null or empty does the same and ends the entry
 // there; any other list turns it into one entry an item, of which the first keeps the repetition
-// level. What reaches the leaf, null or not, owns a value slot.
+// level, and a fixed-size list of structs, null or not, into one an item. What reaches the leaf,
+// null or not, owns a value slot.
 #pragma once
 
 #include <cstdint>

@@ -5,6 +5,7 @@
 
 #include "arrow/util/bit_util.h"
 #include "arrow/util/bitmap_ops.h"
+#include "format/file/scratch.h"
 
 namespace kinjo::format::file {
 
@@ -298,15 +299,26 @@ arrow::Status ValueSink::AppendEmpty(uint64_t count) {
     for (size_t level = 0; level < leaf_.items_per_value.size(); ++level) {
       ARROW_RETURN_NOT_OK(AppendItemValidity(level, nullptr, 0, count));
     }
-    if (leaf_.bits_per_value % 8 != 0) {
-      ARROW_RETURN_NOT_OK(bits_.AppendRepeated(false, count * leaf_.bits_per_value));
-    } else {
-      uint64_t bytes = 0;
-      if (!CheckedMultiply(count, leaf_.bits_per_value / 8, &bytes)) bytes = UINT64_MAX;
-      ARROW_RETURN_NOT_OK(GrowBytes(&values_, value_bytes_, bytes));
-      std::memset(values_->mutable_data() + value_bytes_, 0, bytes);
-      value_bytes_ += bytes;
-    }
+    return AppendZeros(count);
+  }
+  size_ += count;
+  return arrow::Status::OK();
+}
+
+arrow::Status ValueSink::AppendZeros(uint64_t count) {
+  uint64_t bits = 0;
+  if (!CheckedMultiply(count, leaf_.bits_per_value, &bits) || bits / 8 > Scratch::kMostBytes) {
+    return base::MakeError(
+        base::ErrorCode::kCapacity,
+        base::Concat(count, " values of ", leaf_.type->ToString(), ", all null, take more than ",
+                     Scratch::kMostBytes, " bytes; read fewer rows at a time"));
+  }
+  if (leaf_.bits_per_value % 8 != 0) {
+    ARROW_RETURN_NOT_OK(bits_.AppendRepeated(false, bits));
+  } else {
+    ARROW_RETURN_NOT_OK(GrowBytes(&values_, value_bytes_, bits / 8));
+    std::memset(values_->mutable_data() + value_bytes_, 0, bits / 8);
+    value_bytes_ += bits / 8;
   }
   size_ += count;
   return arrow::Status::OK();

@@ -53,6 +53,9 @@ class ValueSink {
   arrow::Status AppendRepeated(const ValueBlock& block, uint64_t count, const Where& where);
   /// Adds slots whose content doesn't matter (zeros, empty strings).
   arrow::Status AppendEmpty(uint64_t count);
+  /// Adds zeros of fixed width, whose items' validity was added before (AppendItemValidity). What
+  /// no stored byte stands for has a bound: beyond it `capacity`.
+  arrow::Status AppendZeros(uint64_t count);
   /// Adds `count` values of fixed width, whole bytes, without nulls among items; the caller fills
   /// the memory that it gets.
   arrow::Result<uint8_t*> AppendFixed(uint64_t count);

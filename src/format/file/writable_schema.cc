@@ -11,31 +11,40 @@ namespace kinjo::format::file {
 
 namespace {
 
+constexpr char kListInFixedList[] = "Lance doesn't read lists within fixed-size lists of structs";
+
 template <typename... Parts>
 arrow::Status Refuse(const std::string& path, const Parts&... why) {
   return base::NotSupported("field '", path, "' can't be written: ", why...);
 }
 
-bool IsTrue(const Field& field, const std::string& key) {
-  const auto found = field.metadata.find(key);
-  return found != field.metadata.end() && (found->second == "true" || found->second == "1");
+// Where a field lies: Lance reads a fixed-size list of structs back at the top, and in another one.
+enum class Above : uint8_t { kTop, kFixedList, kOther };
+
+arrow::Status CheckFixedList(const std::string& path, Above above, FileVersion version) {
+  if (version.minor < 2) {
+    return Refuse(path, "there are no fixed-size lists of structs in data files of version ",
+                  version.major, ".", version.minor);
+  }
+  if (above != Above::kOther) return arrow::Status::OK();
+  return Refuse(path, "Lance doesn't read fixed-size lists of structs within structs or lists");
 }
 
-arrow::Status CheckField(const Field& field, const std::string& path, FileVersion version) {
+arrow::Status CheckField(const Field& field, const std::string& path, Above above,
+                         FileVersion version) {
   ARROW_ASSIGN_OR_RAISE(const auto type, ToArrowType(field));
   const auto name = base::Concat("in data files of version ", version.major, ".", version.minor);
-  if (IsTrue(field, "lance-encoding:blob") || BlobFormOf(field) != BlobForm::kNone) {
+  if (BlobFormOf(field) != BlobForm::kNone) {
     return Refuse(path, "its metadata asks for the blob encoding");
   }
-  if (IsTrue(field, "lance-encoding:packed") || IsTrue(field, "packed")) {
-    return Refuse(path, "its metadata asks for a packed struct");
-  }
+  if (IsPackedStruct(field)) return Refuse(path, "its metadata asks for a packed struct");
   switch (type->id()) {
     case arrow::Type::STRUCT:
       if (field.children.empty()) return Refuse(path, "a struct without fields");
       break;
     case arrow::Type::MAP:
       if (version.minor < 2) return Refuse(path, "there are no maps ", name);
+      if (above == Above::kFixedList) return Refuse(path, kListInFixedList);
       break;
     case arrow::Type::DICTIONARY: {
       const auto values = StoredType(type)->id();
@@ -49,15 +58,17 @@ arrow::Status CheckField(const Field& field, const std::string& path, FileVersio
     }
     case arrow::Type::LIST:
     case arrow::Type::LARGE_LIST:
+      if (above == Above::kFixedList) return Refuse(path, kListInFixedList);
       break;
-    default: {
-      if (!field.children.empty())
-        return Refuse(path, "fixed-size lists of structs aren't written");
-      return MakeLeafType(path, StoredType(type)).status();
-    }
+    default:
+      if (field.children.empty()) return MakeLeafType(path, StoredType(type)).status();
+      ARROW_RETURN_NOT_OK(CheckFixedList(path, above, version));
   }
+  const bool in_fixed_list = type->id() == arrow::Type::FIXED_SIZE_LIST ||
+                             (type->id() == arrow::Type::STRUCT && above == Above::kFixedList);
   for (const Field& child : field.children) {
-    ARROW_RETURN_NOT_OK(CheckField(child, path + "." + child.name, version));
+    ARROW_RETURN_NOT_OK(CheckField(child, path + "." + child.name,
+                                   in_fixed_list ? Above::kFixedList : Above::kOther, version));
   }
   return arrow::Status::OK();
 }
@@ -80,7 +91,7 @@ arrow::Status CheckWritable(const Schema& schema, FileVersion version) {
     if (!names.insert(field.name).second) {
       return base::Invalid("two columns have the name '", field.name, "'");
     }
-    ARROW_RETURN_NOT_OK(CheckField(field, field.name, version));
+    ARROW_RETURN_NOT_OK(CheckField(field, field.name, Above::kTop, version));
   }
   return arrow::Status::OK();
 }
