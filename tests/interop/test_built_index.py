@@ -6,6 +6,7 @@ import json
 
 import lance
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from tests.interop.built_indexes import (
@@ -14,6 +15,8 @@ from tests.interop.built_indexes import (
     METRICS,
     PARTITIONS,
     ROWS,
+    K,
+    Kind,
     assert_same_answers,
     check_all_rows_are_found,
     create,
@@ -22,9 +25,8 @@ from tests.interop.built_indexes import (
     recall,
     table_of,
     write,
-    Kind,
 )
-from tests.oracle.brute_force import vector_array
+from tests.oracle.brute_force import all_distances, vector_array
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -291,3 +293,53 @@ def test_the_same_bytes_again(kinjo, tmp_path):
             for file in (tmp_path / str(number) / "_indices").glob("*/*.idx")
         )
     assert files[1] == files[2] == files[3]
+
+
+@pytest.mark.parametrize("kind", ["FLAT", "PQ8", "RQ5", "HNSW_SQ"])
+def test_vectors_inside_structs(kind, kinjo, neighbours, tmp_path):
+    """A column in a struct of structs, where a null struct is no vector; texts lie beside it."""
+    kind = KINDS[kind]
+
+    def nested(vectors, first=0):
+        rows = table_of(vectors, first)
+        vec = rows["vec"].combine_chunks()
+        missing = pa.array(np.arange(len(vectors)) % 50 == 7)
+        inner = pa.StructArray.from_arrays([vec], ["vec"], mask=missing)
+        text = pa.array(["x" * (i % 90) for i in range(len(vectors))])
+        return pa.table({"id": rows["id"], "item": pa.StructArray.from_arrays(
+            [text, inner], ["text", "inner"])})  # fmt: skip
+
+    path = str(tmp_path / "d")
+    vectors = make_vectors(ROWS)
+    lance.write_dataset(nested(vectors), path, max_rows_per_file=600)
+    column = ["--column", "item.inner.vec"]
+    told = create(kinjo, path, kind, "l2", *column)
+    assert told["name"] == "item.inner.vec_idx" and told["num_rows"] == ROWS - 30
+    assert told["null_rows"] == 30
+    lance.write_dataset(nested(make_vectors(200, seed=5), ROWS), path, mode="append")
+    assert json.loads(kinjo("index", "optimize", path, "--json").stdout)["changed"]
+    kinjo("compact", path)
+    dataset = lance.dataset(path)
+    [index] = dataset.describe_indices()
+    assert dataset.stats.index_stats("item.inner.vec_idx")["num_unindexed_rows"] == 0
+    queries = make_vectors(10, seed=3)
+    ids, _, _ = neighbours(
+        vector_array(queries), path, "-k", K, "--left-on", "vec", "--right-on", "item.inner.vec",
+        "--index", "require", "--nprobes", 64, "--refine-factor", 50, "--fast-search",
+    )  # fmt: skip
+    rows = dataset.to_table()
+    inner = rows["item"].combine_chunks().field("inner")
+    kept = inner.is_valid().to_numpy(zero_copy_only=False)
+    values = np.stack(inner.filter(pa.array(kept)).flatten()[0].to_pylist())
+    row_ids = rows["id"].to_numpy()[kept]
+    best = np.argsort(all_distances(queries, values, "l2"), axis=1, kind="stable")[:, :K]
+    for query, own, true in zip(queries, ids, row_ids[best], strict=True):
+        assert len(set(own) & set(true)) >= K - 1
+        search = {"column": "item.inner.vec", "q": query, "k": K, "nprobes": 64,
+                  "refine_factor": 50}  # fmt: skip
+        theirs = dataset.to_table(columns=["id"], nearest=search)["id"].to_pylist()
+        assert len(set(theirs) & set(true)) >= K - 1
+    for wrong, error in [("item.vec", "has no column 'item.vec'"),
+                         ("item.text", "'item.text' has the type string")]:  # fmt: skip
+        done = kinjo("index", "create", path, "--column", wrong, exit_code=1)
+        assert error in done.stderr
