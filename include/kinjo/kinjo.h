@@ -749,8 +749,8 @@ typedef struct kinjo_compact_options {
 
 KINJO_EXPORT void kinjo_compact_options_init(kinjo_compact_options* options, size_t struct_size);
 /* Makes large fragments of small ones, without their deleted rows: fragments, old_fragments, rows
- * and bytes. Rewritten rows count as not indexed until the index is optimized, unless row ids are
- * stable. Where there is nothing to do, no version is committed. `options` may be NULL. */
+ * and bytes. Vector indexes go on covering the rewritten rows; of other indexes these wait for an
+ * optimize. Where there is nothing to do, no version is committed. `options` may be NULL. */
 KINJO_EXPORT bool kinjo_dataset_compact(const char* uri, const kinjo_compact_options* options,
                                         const kinjo_run_options* run_options,
                                         kinjo_write_report* report, kinjo_error** error);

@@ -135,13 +135,9 @@ class ColumnAddition {
     }
     const uint64_t bytes = writer_->bytes();
     ARROW_ASSIGN_OR_RAISE(const auto files, writer_->Finish());
-    const arrow::Result<uint64_t> version = CommitFiles(files);
-    if (!version.ok()) {
-      if (!io::IsInDoubt(version.status())) RemoveDataFiles(root_, files);
-      return version.status();
-    }
+    ARROW_ASSIGN_OR_RAISE(const uint64_t version, CommitFiles(files));
     progress.Finish();
-    return AddColumnsReport{.version = *version, .rows = live_rows_, .bytes = bytes};
+    return AddColumnsReport{.version = version, .rows = live_rows_, .bytes = bytes};
   }
 
  private:
@@ -167,6 +163,8 @@ class ColumnAddition {
   }
 
   arrow::Result<uint64_t> CommitFiles(const std::vector<proto::DataFragmentMessage>& files) {
+    UncommittedFiles uncommitted(root_);
+    uncommitted.AddDataFiles(files);
     const proto::ManifestMessage& manifest = latest_.messages.manifest;
     proto::MergeOperation operation{.fragments = manifest.fragments,
                                     .fields = manifest.fields,
@@ -181,7 +179,7 @@ class ColumnAddition {
     transaction.operation = std::move(operation);
     CommitOptions commit;
     commit.cancel = options_.cancel;
-    return Commit(root_, transaction, commit);
+    return Commit(root_, transaction, commit, &uncommitted);
   }
 
   const io::Location& root_;

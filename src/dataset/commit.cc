@@ -63,8 +63,9 @@ arrow::Status LostTooOften(const io::Location& root, int tries) {
 /// One transaction on its way to a version.
 class Committer {
  public:
-  Committer(const io::Location& root, Transaction transaction, const CommitOptions& options)
-      : root_(root), transaction_(std::move(transaction)), options_(options) {
+  Committer(const io::Location& root, Transaction transaction, const CommitOptions& options,
+            UncommittedFiles* files)
+      : root_(root), transaction_(std::move(transaction)), options_(options), files_(files) {
     if (transaction_.uuid.empty()) transaction_.uuid = *format::UuidText(format::NewUuid());
     bytes_ = format::proto::EncodeTransaction(transaction_).text();
   }
@@ -76,6 +77,7 @@ class Committer {
         outcome.ok() ? outcome->judgement.verdict == Verdict::kOk : io::IsInDoubt(outcome.status());
     // Best effort: nobody reads the file of a transaction that no version names.
     if (has_file_ && !committed) (void)io::RemoveFile(File());
+    if (files_ != nullptr && committed) files_->Keep();
     return outcome;
   }
 
@@ -185,6 +187,7 @@ class Committer {
   const io::Location& root_;
   Transaction transaction_;
   const CommitOptions& options_;
+  UncommittedFiles* const files_;
   std::string bytes_;  ///< of the transaction
   bool has_file_ = false;
   std::vector<format::ManifestName> names_;
@@ -194,15 +197,15 @@ class Committer {
 }  // namespace
 
 arrow::Result<uint64_t> Commit(const io::Location& root, const Transaction& transaction,
-                               const CommitOptions& options) {
-  Committer committer(root, transaction, options);
+                               const CommitOptions& options, UncommittedFiles* files) {
+  Committer committer(root, transaction, options, files);
   ARROW_ASSIGN_OR_RAISE(const Outcome outcome, committer.Run());
   if (outcome.judgement.verdict == Verdict::kOk) return outcome.version;
   return ConflictError(root, transaction, outcome);
 }
 
 arrow::Result<uint64_t> CommitAgain(const io::Location& root, const TransactionMaker& make,
-                                    const CommitOptions& options) {
+                                    const CommitOptions& options, UncommittedFiles* files) {
   for (int tries = 0; tries <= options.retries_max; ++tries) {
     if (tries > 0) ARROW_RETURN_NOT_OK(Pause(tries, options.cancel));
     ARROW_ASSIGN_OR_RAISE(const TableVersion latest, ReadTableVersion(root));
@@ -212,7 +215,7 @@ arrow::Result<uint64_t> CommitAgain(const io::Location& root, const TransactionM
     if (!made.has_value()) return latest.version();
     made->read_version = latest.version();
     made->uuid.clear();
-    Committer committer(root, *made, options);
+    Committer committer(root, *made, options, files);
     ARROW_ASSIGN_OR_RAISE(const Outcome outcome, committer.Run());
     if (outcome.judgement.verdict == Verdict::kOk) return outcome.version;
     if (outcome.judgement.verdict == Verdict::kFail) return ConflictError(root, *made, outcome);

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "dataset/next_version.h"
 #include "dataset/table_version.h"
+#include "dataset/uncommitted_files.h"
 #include "format/proto/transaction_messages.h"
 #include "io/random_reader.h"
 
@@ -35,10 +36,15 @@ struct CommitOptions {
 /// message says what the other did. After any error, too, the dataset is at a whole version; only
 /// where the error came after the new version stood is it that one.
 ///
-/// Of the transaction, a missing uuid is filled in. New fragments have the id 0 in it. A
-/// CreateIndex lists a replaced segment under removed_indices, with at least its uuid and name.
+/// `files` (null: none) are those that the transaction names: the dataset's once a version names
+/// them or may, else still the caller's to drop.
+///
+/// Of the transaction, a missing uuid is filled in. New fragments have the id 0 in it, but
+/// for those of a Rewrite whose ids a ReserveFragments set aside. A CreateIndex lists a replaced
+/// segment under removed_indices, with at least its uuid and name.
 arrow::Result<uint64_t> Commit(const io::Location& root, const Transaction& transaction,
-                               const CommitOptions& options = {});
+                               const CommitOptions& options = {},
+                               UncommittedFiles* files = nullptr);
 
 /// Makes a transaction from the newest version, or nothing where there is nothing to do.
 using TransactionMaker =
@@ -46,9 +52,10 @@ using TransactionMaker =
 
 /// Commits what `make` makes, and has it made again from the newest version when another writer's
 /// commit doesn't go with it and making it again helps. Gives the new version, or the newest one
-/// when there was nothing to do. `make` sets everything but read_version and uuid, and overwrites
-/// no file that it made before.
+/// when there was nothing to do. `make` sets everything but read_version and uuid, overwrites no
+/// file that it made before, and lists those of the last try in `files`.
 arrow::Result<uint64_t> CommitAgain(const io::Location& root, const TransactionMaker& make,
-                                    const CommitOptions& options = {});
+                                    const CommitOptions& options = {},
+                                    UncommittedFiles* files = nullptr);
 
 }  // namespace kinjo::dataset

@@ -108,6 +108,65 @@ TEST_F(CommitTest, ADatasetIsMadeOnce) {
   EXPECT_EQ(Files("data"), 1u);
 }
 
+// The new fragments of a rewrite have ids that were set aside; an append came in between.
+TEST_F(CommitTest, FragmentsStandInTheOrderOfReservedIds) {
+  ASSERT_TRUE(Write(WriteMode::kCreate, 0, 4, 2).ok());
+  const TableVersion first = ReadTableVersion(root_).ValueOrDie();
+  Transaction reserve;
+  reserve.read_version = 1;
+  reserve.operation = format::proto::ReserveFragmentsOperation{1};
+  KINJO_ASSERT_RESULT(reserved, Commit(root_, reserve));
+  EXPECT_EQ(reserved, 2u);
+  EXPECT_THAT(Ids(), ElementsAre(0, 1, 2, 3));
+  ASSERT_TRUE(Write(WriteMode::kAppend, 10, 1).ok());
+
+  const auto& old = first.messages.manifest.fragments;
+  format::proto::RewriteOperation::Group group{.old_fragments = {old[0]}, .new_fragments = {}};
+  group.new_fragments.push_back(old[0]);
+  group.new_fragments[0].id = 2;
+  Transaction rewrite;
+  rewrite.read_version = 1;
+  rewrite.operation = format::proto::RewriteOperation{.groups = {group}, .rewritten_indices = {}};
+  ASSERT_TRUE(Commit(root_, rewrite).ok());
+  std::vector<uint64_t> ids;
+  const TableVersion newest = ReadTableVersion(root_).ValueOrDie();
+  for (const auto& fragment : newest.messages.manifest.fragments) ids.push_back(fragment.id);
+  EXPECT_THAT(ids, ElementsAre(1, 2, 3));
+  EXPECT_THAT(Ids(), ElementsAre(2, 3, 0, 1, 10));
+}
+
+TEST_F(CommitTest, FilesThatNoVersionNamesGo) {
+  ASSERT_TRUE(Write(WriteMode::kCreate, 0, 5).ok());
+  const auto put = [&](const std::string& name) {
+    ASSERT_TRUE(io::MakeFolder(io::Child(root_, "_indices/u")).ok());
+    ASSERT_TRUE(io::PutIfAbsent(io::Child(root_, name), "x").ok());
+  };
+  put("data/lost.lance");
+  put("_indices/u/index.idx");
+  {
+    UncommittedFiles files(root_);
+    files.Add("data/lost.lance");
+    files.AddSegment("u");
+    Transaction drop;
+    drop.read_version = 1;
+    drop.operation = format::proto::CreateIndexOperation{
+        .new_indices = {}, .removed_indices = {{.uuid = "not there", .name = "x"}}};
+    EXPECT_EQ(base::CodeOf(Commit(root_, drop, {}, &files).status()), base::ErrorCode::kConflict);
+  }
+  EXPECT_EQ(Files("data"), 1u);
+  EXPECT_FALSE(std::filesystem::exists(path_ / "_indices" / "u"));
+  put("data/lost.lance");
+  {
+    UncommittedFiles files(root_);
+    files.Add("data/lost.lance");
+    Transaction reserve;
+    reserve.read_version = 1;
+    reserve.operation = format::proto::ReserveFragmentsOperation{1};
+    EXPECT_TRUE(Commit(root_, reserve, {}, &files).ok());
+  }
+  EXPECT_EQ(Files("data"), 2u);
+}
+
 TEST_F(CommitTest, WhatFailsLeavesNoFiles) {
   class Broken final : public arrow::RecordBatchReader {
    public:

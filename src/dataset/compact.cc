@@ -11,10 +11,11 @@
 #include "dataset/fragment_deletions.h"
 #include "dataset/fragment_writer.h"
 #include "dataset/index_entry.h"
+#include "dataset/index_remap.h"
+#include "dataset/moved_addresses.h"
 #include "dataset/moved_rows.h"
 #include "dataset/row_progress.h"
 #include "format/table/feature_flags.h"
-#include "io/file_changes.h"
 
 namespace kinjo::dataset {
 namespace {
@@ -79,13 +80,7 @@ std::vector<Fragments> PlanGroups(const TableVersion& latest, const CompactOptio
 class Rewriter {
  public:
   Rewriter(const io::Location& root, const TableVersion& latest, const CompactOptions& options)
-      : root_(root), latest_(latest), options_(options) {}
-  Rewriter(const Rewriter&) = delete;
-  Rewriter& operator=(const Rewriter&) = delete;
-  /// Files that no commit names are removed.
-  ~Rewriter() {
-    for (const auto& group : operation_.groups) RemoveDataFiles(root_, group.new_fragments);
-  }
+      : root_(root), latest_(latest), options_(options), files_(root) {}
 
   arrow::Status Open(const std::vector<Fragments>& groups) {
     ARROW_ASSIGN_OR_RAISE(dataset_, Dataset::Open(root_.uri, {.version = latest_.version()}));
@@ -106,11 +101,15 @@ class Rewriter {
     MovedRows moved;
     ScanOptions scan_options;
     scan_options.fragment_ids.emplace();
+    addresses_.BeginGroup();
     for (const proto::DataFragmentMessage& fragment : group) {
       scan_options.fragment_ids->push_back(fragment.id);
-      if (!stable) continue;
-      ARROW_ASSIGN_OR_RAISE(const format::DeadRows dead, deletions_.Read(fragment.id));
-      moved.AddVersions(fragment, dead);
+      ARROW_ASSIGN_OR_RAISE(format::DeadRows dead, deletions_.Read(fragment.id));
+      if (stable) {
+        moved.AddVersions(fragment, dead);
+      } else {
+        addresses_.AddOld(fragment.id, fragment.physical_rows, std::move(dead));
+      }
     }
     for (const format::Field& field : latest_.schema().fields) {
       scan_options.columns.push_back(field.name);
@@ -125,6 +124,7 @@ class Rewriter {
       progress_->Add(batch.batch->num_rows());
     }
     ARROW_ASSIGN_OR_RAISE(Fragments made, writer->Finish());
+    files_.AddDataFiles(made);
     if (stable) moved.GiveTo(&made);
     report_.old_fragments += group.size();
     report_.new_fragments += made.size();
@@ -134,28 +134,64 @@ class Rewriter {
     return arrow::Status::OK();
   }
 
+  /// Gives the vector indexes the new addresses. Row ids that are stable need none.
+  arrow::Status RemapIndexes() {
+    if (latest_.checked.stable_row_ids) return arrow::Status::OK();
+    const std::vector<size_t> entries = SegmentsToRemap(*dataset_, latest_, operation_.groups);
+    if (entries.empty()) return arrow::Status::OK();
+    ARROW_RETURN_NOT_OK(ReserveIds());
+    for (size_t i = 0; i < operation_.groups.size(); ++i) {
+      addresses_.SetNew(i, operation_.groups[i].new_fragments);
+    }
+    for (const size_t entry : entries) {
+      ARROW_ASSIGN_OR_RAISE(auto rewritten, RemapSegment(root_, latest_, entry, addresses_,
+                                                         options_.cancel, &files_));
+      operation_.rewritten_indices.push_back(std::move(rewritten));
+    }
+    return arrow::Status::OK();
+  }
+
   arrow::Result<CompactReport> CommitAll() {
     Transaction transaction;
     transaction.read_version = latest_.version();
     transaction.operation = operation_;
     CommitOptions commit;
     commit.cancel = options_.cancel;
-    const arrow::Result<uint64_t> version = Commit(root_, transaction, commit);
-    // The files are the dataset's now, or may be.
-    if (version.ok() || io::IsInDoubt(version.status())) operation_.groups.clear();
-    ARROW_ASSIGN_OR_RAISE(report_.version, version);
+    ARROW_ASSIGN_OR_RAISE(report_.version, Commit(root_, transaction, commit, &files_));
     progress_->Finish();
     return report_;
   }
 
  private:
+  /// Addresses are made of the ids of fragments: the new ones get theirs before the commit.
+  arrow::Status ReserveIds() {
+    uint32_t count = 0;
+    for (const auto& group : operation_.groups) {
+      count += static_cast<uint32_t>(group.new_fragments.size());
+    }
+    Transaction transaction;
+    transaction.read_version = latest_.version();
+    transaction.operation = proto::ReserveFragmentsOperation{count};
+    CommitOptions commit;
+    commit.cancel = options_.cancel;
+    ARROW_ASSIGN_OR_RAISE(const uint64_t version, Commit(root_, transaction, commit));
+    ARROW_ASSIGN_OR_RAISE(const TableVersion reserved, ReadTableVersion(root_, version));
+    uint64_t id = uint64_t{*reserved.messages.manifest.max_fragment_id} + 1 - count;
+    for (auto& group : operation_.groups) {
+      for (proto::DataFragmentMessage& fragment : group.new_fragments) fragment.id = id++;
+    }
+    return arrow::Status::OK();
+  }
+
   const io::Location& root_;
   const TableVersion& latest_;
   const CompactOptions& options_;
   std::shared_ptr<Dataset> dataset_;
   FragmentDeletions deletions_;
   std::optional<RowProgress> progress_;
+  MovedAddresses addresses_;
   proto::RewriteOperation operation_;
+  UncommittedFiles files_;
   CompactReport report_;
 };
 
@@ -180,6 +216,7 @@ arrow::Result<CompactReport> CompactDataset(const std::string& uri, const Compac
   const base::CancelScope scope(options.cancel);
   ARROW_RETURN_NOT_OK(rewriter.Open(groups));
   for (Fragments& group : groups) ARROW_RETURN_NOT_OK(rewriter.Rewrite(std::move(group)));
+  ARROW_RETURN_NOT_OK(rewriter.RemapIndexes());
   return rewriter.CommitAll();
 }
 

@@ -27,11 +27,13 @@ struct CompactReport {
 };
 
 /// Rewrites neighbouring fragments below the target size, and those with many deleted rows. The
-/// rewritten rows keep their order and come last, as Lance has it. Indexes keep their entries: the
-/// rewritten rows count as not indexed until the index is optimized, unless row ids are stable.
-/// Fragments that different indexes cover aren't put together. A dataset whose last compaction put
-/// off the remapping of its indexes is `not_supported`. `conflict` when another writer changed one
-/// of the fragments meanwhile.
+/// rewritten rows keep their order and come last, as Lance has it. Vector indexes go on covering
+/// them: unless row ids are stable, their segments are copied with the new addresses, in a second
+/// version after one that sets ids of fragments aside. (Rows that were deleted stay in a segment,
+/// never found, until it is optimized.) Other indexes keep their entries, and what they covered
+/// counts as not indexed. Fragments that different indexes cover aren't put together. A dataset
+/// whose last compaction put off the remapping of its indexes is `not_supported`. `conflict` when
+/// another writer changed one of the fragments meanwhile.
 arrow::Result<CompactReport> CompactDataset(const std::string& uri, const CompactOptions& options);
 
 }  // namespace kinjo::dataset

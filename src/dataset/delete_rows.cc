@@ -26,10 +26,10 @@ class RowDelete {
  public:
   RowDelete(const io::Location& root, const std::string& where, base::ThreadPool* pool,
             const base::CancelToken& cancel)
-      : root_(root), where_(where), pool_(pool), cancel_(cancel) {}
+      : root_(root), where_(where), pool_(pool), cancel_(cancel), files_(root) {}
 
   arrow::Result<std::optional<Transaction>> Make(const TableVersion& latest) {
-    DropFiles();
+    files_.Remove();
     rows_ = 0;
     ARROW_ASSIGN_OR_RAISE(const std::shared_ptr<const RowMask> mask, FindRows(latest.version()));
     rows_ = mask->count();
@@ -56,15 +56,7 @@ class RowDelete {
     return std::optional(std::move(transaction));
   }
 
-  /// Removes the deletion files of the try before, which nobody names. Best effort.
-  void DropFiles() {
-    // A store that is away is waited for once, not once a file.
-    for (const io::Location& file : files_) {
-      if (!io::RemoveFile(file).ok()) break;
-    }
-    files_.clear();
-  }
-
+  UncommittedFiles* files() { return &files_; }
   uint64_t rows() const { return rows_; }
 
  private:
@@ -93,14 +85,15 @@ class RowDelete {
                                    .read_version = version,
                                    .id = uint64_t{random()} << 32 | random(),
                                    .num_deleted_rows = dead.count()};
-    const io::Location folder = io::Child(root_, "_deletions");
-    ARROW_RETURN_NOT_OK(io::MakeFolder(folder));
-    const io::Location place =
-        io::Child(folder, format::DeletionFileName(fragment.id, *updated.deletion_file));
+    const std::string folder = "_deletions";
+    ARROW_RETURN_NOT_OK(io::MakeFolder(io::Child(root_, folder)));
+    const std::string name =
+        folder + "/" + format::DeletionFileName(fragment.id, *updated.deletion_file);
+    const io::Location place = io::Child(root_, name);
     ARROW_ASSIGN_OR_RAISE(const bool put,
                           io::PutIfAbsent(place, static_cast<std::string_view>(*encoded.bytes)));
     if (!put) return base::Io("can't write ", place.uri, ": the name is taken");
-    files_.push_back(place);
+    files_.Add(name);
     operation->updated_fragments.push_back(std::move(updated));
     return arrow::Status::OK();
   }
@@ -109,7 +102,7 @@ class RowDelete {
   const std::string& where_;
   base::ThreadPool* const pool_;
   const base::CancelToken& cancel_;
-  std::vector<io::Location> files_;
+  UncommittedFiles files_;
   uint64_t rows_ = 0;
 };
 
@@ -122,12 +115,8 @@ arrow::Result<DeleteReport> DeleteRows(const std::string& uri, const std::string
   CommitOptions options;
   options.cancel = cancel;
   const auto make = [&](const TableVersion& latest) { return rows.Make(latest); };
-  const arrow::Result<uint64_t> version = CommitAgain(root, make, options);
-  if (!version.ok()) {
-    if (!io::IsInDoubt(version.status())) rows.DropFiles();
-    return version.status();
-  }
-  return DeleteReport{*version, rows.rows()};
+  ARROW_ASSIGN_OR_RAISE(const uint64_t version, CommitAgain(root, make, options, rows.files()));
+  return DeleteReport{version, rows.rows()};
 }
 
 }  // namespace kinjo::dataset

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "dataset/uncommitted_files.h"
 #include "format/table/uuid.h"
 #include "io/file_changes.h"
 
@@ -50,7 +51,8 @@ arrow::Result<std::unique_ptr<FragmentWriter>> FragmentWriter::Make(io::Location
 FragmentWriter::~FragmentWriter() {
   file_.reset();
   if (stream_ != nullptr) (void)stream_->Abort();
-  RemoveDataFiles(root_, fragments_);
+  UncommittedFiles files(root_);
+  files.AddDataFiles(fragments_);
 }
 
 arrow::Status FragmentWriter::BeginFile() {
@@ -106,16 +108,6 @@ arrow::Status FragmentWriter::Write(const arrow::RecordBatch& batch) {
 arrow::Result<std::vector<proto::DataFragmentMessage>> FragmentWriter::Finish() {
   ARROW_RETURN_NOT_OK(EndFile());
   return std::exchange(fragments_, {});
-}
-
-void RemoveDataFiles(const io::Location& root,
-                     const std::vector<proto::DataFragmentMessage>& fragments) {
-  for (const proto::DataFragmentMessage& fragment : fragments) {
-    for (const proto::DataFileMessage& file : fragment.files) {
-      // A store that is away is waited for once, not once a file.
-      if (!io::RemoveFile(io::Child(io::Child(root, "data"), file.path)).ok()) return;
-    }
-  }
 }
 
 }  // namespace kinjo::dataset

@@ -62,8 +62,4 @@ class FragmentWriter {
   std::vector<format::proto::DataFragmentMessage> fragments_;
 };
 
-/// Removes the data files of fragments that no commit names. Best effort.
-void RemoveDataFiles(const io::Location& root,
-                     const std::vector<format::proto::DataFragmentMessage>& fragments);
-
 }  // namespace kinjo::dataset

@@ -399,14 +399,13 @@ arrow::Result<uint64_t> CommitBuilt(const std::string& uri, const std::string& n
                                     const IndexSegment& segment, Existing existing,
                                     std::vector<std::string> replaced,
                                     const base::CancelToken& cancel) {
-  const auto version = CommitSegments(
+  ARROW_ASSIGN_OR_RAISE(const io::Location root, io::ResolveUri(uri));
+  UncommittedFiles files(root);
+  files.AddSegment(segment.uuid);
+  return CommitSegments(
       uri,
       {.name = name, .segments = {segment}, .existing = existing, .replaced = std::move(replaced)},
-      cancel);
-  if (!version.ok() && !io::IsInDoubt(version.status())) {
-    SegmentFolder::Remove(uri, segment.uuid);
-  }
-  return version;
+      cancel, &files);
 }
 
 arrow::Result<CreatedIndex> CreateIndex(const std::shared_ptr<Dataset>& dataset,

@@ -108,13 +108,14 @@ uint64_t OldestVersion(const std::vector<IndexSegment>& segments) {
 
 arrow::Result<uint64_t> CommitOperation(const io::Location& root, uint64_t read_version,
                                         CreateIndexOperation operation,
-                                        const base::CancelToken& cancel) {
+                                        const base::CancelToken& cancel,
+                                        UncommittedFiles* files = nullptr) {
   Transaction transaction;
   transaction.read_version = read_version;
   transaction.operation = std::move(operation);
   CommitOptions options;
   options.cancel = cancel;
-  return Commit(root, transaction, options);
+  return Commit(root, transaction, options, files);
 }
 
 }  // namespace
@@ -130,7 +131,7 @@ arrow::Status CheckIndexName(const std::string& uri, const std::string& name, Ex
 }
 
 arrow::Result<uint64_t> CommitSegments(const std::string& uri, const SegmentCommit& commit,
-                                       const base::CancelToken& cancel) {
+                                       const base::CancelToken& cancel, UncommittedFiles* files) {
   ARROW_RETURN_NOT_OK(CheckSegments(commit));
   ARROW_ASSIGN_OR_RAISE(const io::Location root, io::ResolveUri(uri));
   ARROW_ASSIGN_OR_RAISE(const TableVersion latest, ReadTableVersion(root));
@@ -141,7 +142,7 @@ arrow::Result<uint64_t> CommitSegments(const std::string& uri, const SegmentComm
     ARROW_ASSIGN_OR_RAISE(Entry entry, MakeIndexEntry(segment, commit.name, NowMs()));
     operation.new_indices.push_back(std::move(entry));
   }
-  return CommitOperation(root, OldestVersion(commit.segments), std::move(operation), cancel);
+  return CommitOperation(root, OldestVersion(commit.segments), std::move(operation), cancel, files);
 }
 
 arrow::Result<uint64_t> DropIndex(const std::string& uri, const std::string& name,

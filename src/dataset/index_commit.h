@@ -9,6 +9,7 @@
 #include "base/cancel_token.h"
 #include "base/error.h"
 #include "dataset/index_segment.h"
+#include "dataset/uncommitted_files.h"
 
 namespace kinjo::dataset {
 
@@ -30,9 +31,10 @@ struct SegmentCommit {
 arrow::Status CheckIndexName(const std::string& uri, const std::string& name, Existing existing);
 
 /// Gives the new version. `conflict` when another writer changed the index or took fragments away
-/// since the segments were built.
+/// since the segments were built. `files` as with Commit().
 arrow::Result<uint64_t> CommitSegments(const std::string& uri, const SegmentCommit& commit,
-                                       const base::CancelToken& cancel);
+                                       const base::CancelToken& cancel,
+                                       UncommittedFiles* files = nullptr);
 
 /// Takes an index of any kind out of the dataset; its files stay until a cleanup. Gives the new
 /// version; `not_found` lists the names that there are.

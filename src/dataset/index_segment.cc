@@ -2,9 +2,9 @@
 
 #include <limits>
 #include <optional>
-#include <string_view>
 
 #include "format/table/roaring_bitmap.h"
+#include "format/table/uuid.h"
 
 namespace kinjo::dataset {
 
@@ -33,30 +33,6 @@ Details::Quantizer QuantizerOf(QuantizerKind kind) {
   return Details::Quantizer::kFlat;
 }
 
-std::optional<int> HexDigit(char digit) {
-  if (digit >= '0' && digit <= '9') return digit - '0';
-  if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
-  return std::nullopt;
-}
-
-/// The 16 bytes of a UUID in text form; nothing for another text.
-std::optional<std::string> UuidBytes(std::string_view text) {
-  if (text.size() != 36) return std::nullopt;
-  std::string bytes;
-  for (size_t i = 0; i < text.size();) {
-    if (i == 8 || i == 13 || i == 18 || i == 23) {
-      if (text[i++] != '-') return std::nullopt;
-      continue;
-    }
-    const auto high = HexDigit(text[i]);
-    const auto low = HexDigit(text[i + 1]);
-    if (!high || !low) return std::nullopt;
-    bytes.push_back(static_cast<char>(*high << 4 | *low));
-    i += 2;
-  }
-  return bytes;
-}
-
 }  // namespace
 
 std::string EncodeIndexDetails(const ResolvedParams& params) {
@@ -78,7 +54,7 @@ arrow::Result<format::proto::IndexMetadataMessage> MakeIndexEntry(const IndexSeg
                                                                   const std::string& name,
                                                                   uint64_t created_at_ms) {
   format::proto::IndexMetadataMessage entry;
-  const auto uuid = UuidBytes(segment.uuid);
+  const auto uuid = format::ParseUuid(segment.uuid);
   if (!uuid) return base::Invalid("'", segment.uuid, "' is no UUID of an index segment");
   std::vector<uint32_t> fragments;
   for (const uint64_t id : segment.fragment_ids) {

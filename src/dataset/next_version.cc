@@ -5,6 +5,7 @@
 #include <limits>
 #include <set>
 #include <span>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -105,10 +106,12 @@ class NextVersion {
   }
 
   arrow::Status Apply(const proto::RewriteOperation& operation) {
+    std::set<std::string_view> rewritten;
+    for (const auto& index : operation.rewritten_indices) rewritten.insert(index.old_id);
     for (const proto::RewriteOperation::Group& group : operation.groups) {
-      ARROW_RETURN_NOT_OK(ReplaceGroup(group));
+      ARROW_RETURN_NOT_OK(ReplaceGroup(group, rewritten));
     }
-    for (const auto& rewritten : operation.rewritten_indices) CarryOver(rewritten);
+    for (const auto& index : operation.rewritten_indices) CarryOver(index);
     return arrow::Status::OK();
   }
 
@@ -187,10 +190,11 @@ class NextVersion {
     return arrow::Status::OK();
   }
 
-  /// Appends a fragment with an id of its own, and with row ids where they are stable.
+  /// Adds a fragment with an id of its own, and with row ids where they are stable. It comes last,
+  /// but for one whose id was reserved before others came: ids rise.
   arrow::Status AddNew(proto::DataFragmentMessage fragment, Fragments* fragments) {
     proto::ManifestMessage& manifest = messages_.manifest;
-    fragment.id = NextId();
+    if (fragment.id == 0) fragment.id = NextId();
     ARROW_RETURN_NOT_OK(UseId(fragment.id));
     if ((manifest.reader_feature_flags & format::kStableRowIdsFlag) != 0 &&
         !fragment.row_ids.has_value()) {
@@ -201,51 +205,58 @@ class NextVersion {
       fragment.created_at = proto::EncodeRowVersions({&run, 1}).text();
       fragment.last_updated_at = fragment.created_at;
     }
-    fragments->push_back(std::move(fragment));
+    auto place = fragments->end();
+    while (place != fragments->begin() && std::prev(place)->id > fragment.id) --place;
+    fragments->insert(place, std::move(fragment));
     return arrow::Status::OK();
   }
 
-  /// Takes the old fragments of a group out and puts the new ones at the end: Lance wants ids to
-  /// rise.
-  arrow::Status ReplaceGroup(const proto::RewriteOperation::Group& group) {
+  /// Takes the old fragments of a group out and puts the new ones in. Index segments follow that
+  /// know the new rows: those that were `rewritten` and, where row ids are stable, vector indexes'.
+  /// (Other indexes list addresses all the same.)
+  arrow::Status ReplaceGroup(const proto::RewriteOperation::Group& group,
+                             const std::set<std::string_view>& rewritten) {
     std::set<uint64_t> old_ids;
     for (const auto& fragment : group.old_fragments) old_ids.insert(fragment.id);
     Fragments& fragments = messages_.manifest.fragments;
     std::erase_if(fragments, [&](const auto& fragment) { return old_ids.contains(fragment.id); });
-    const size_t kept = fragments.size();
-    for (const proto::DataFragmentMessage& fragment : group.new_fragments) {
-      ARROW_RETURN_NOT_OK(AddNew(fragment, &fragments));
+    std::vector<uint32_t> new_ids;
+    for (proto::DataFragmentMessage fragment : group.new_fragments) {
+      if (fragment.id == 0) fragment.id = NextId();
+      new_ids.push_back(static_cast<uint32_t>(fragment.id));
+      ARROW_RETURN_NOT_OK(AddNew(std::move(fragment), &fragments));
     }
-    if ((messages_.manifest.reader_feature_flags & format::kStableRowIdsFlag) == 0) {
-      return arrow::Status::OK();
-    }
+    const bool stable = (messages_.manifest.reader_feature_flags & format::kStableRowIdsFlag) != 0;
     for (proto::IndexMetadataMessage& index : messages_.indexes) {
-      MoveCover(old_ids, std::span(fragments).subspan(kept), &index);
+      const bool follows = stable ? index.details_url.ends_with("VectorIndexDetails")
+                                  : rewritten.contains(index.uuid);
+      if (follows) MoveCover(old_ids, new_ids, /*keep_old=*/!stable && HasDeleted(group), &index);
     }
     return arrow::Status::OK();
   }
 
-  /// Where row ids are stable a vector index's segment that covers all old fragments of a group
-  /// knows the rows of the new ones; one that covers a part of them covers neither. Other indexes
-  /// list addresses all the same.
-  static void MoveCover(const std::set<uint64_t>& old_ids,
-                        std::span<const proto::DataFragmentMessage> made,
-                        proto::IndexMetadataMessage* index) {
-    if (!index->details_url.ends_with("VectorIndexDetails")) return;
+  static bool HasDeleted(const proto::RewriteOperation::Group& group) {
+    return std::any_of(group.old_fragments.begin(), group.old_fragments.end(),
+                       [](const auto& fragment) { return fragment.deletion_file.has_value(); });
+  }
+
+  /// A segment that covers all old fragments of a group knows the rows of the new ones; one that
+  /// covers a part of them covers neither. `keep_old`: it still lists deleted rows of the old ones,
+  /// which a reader leaves out only where it sees that their fragments are gone.
+  static void MoveCover(const std::set<uint64_t>& old_ids, const std::vector<uint32_t>& new_ids,
+                        bool keep_old, proto::IndexMetadataMessage* index) {
     const auto bitmap = format::RoaringBitmap::Parse(index->fragment_bitmap);
     if (!bitmap.has_value()) return;
     std::vector<uint32_t> covered;
     size_t moved = 0;
     bitmap->ForEach([&](uint32_t id) {
-      if (old_ids.contains(id)) {
-        ++moved;
-      } else {
-        covered.push_back(id);
-      }
+      const bool moves = old_ids.contains(id);
+      moved += moves;
+      if (!moves || keep_old) covered.push_back(id);
       return true;
     });
     if (moved != old_ids.size()) return;
-    for (const auto& fragment : made) covered.push_back(static_cast<uint32_t>(fragment.id));
+    covered.insert(covered.end(), new_ids.begin(), new_ids.end());
     index->fragment_bitmap = format::EncodeRoaring(covered);
   }
 

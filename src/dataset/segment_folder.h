@@ -6,7 +6,8 @@
 #include <string>
 
 #include "base/error.h"
-#include "io/file_changes.h"
+#include "dataset/uncommitted_files.h"
+#include "io/random_reader.h"
 
 namespace kinjo::dataset {
 
@@ -14,24 +15,17 @@ namespace kinjo::dataset {
 class SegmentFolder {
  public:
   static arrow::Result<std::unique_ptr<SegmentFolder>> Make(const std::string& dataset_uri);
-  ~SegmentFolder();
-  SegmentFolder(const SegmentFolder&) = delete;
-  SegmentFolder& operator=(const SegmentFolder&) = delete;
 
   const std::string& uuid() const { return uuid_; }
   const io::Location& location() const { return location_; }
-  void Keep() { kept_ = true; }
-
-  /// Takes the files of a segment away that no version names, as far as that succeeds: a cleanup
-  /// finds the rest.
-  static void Remove(const std::string& dataset_uri, const std::string& uuid);
+  void Keep() { files_.Keep(); }
 
  private:
-  SegmentFolder(std::string uuid, io::Location location);
+  SegmentFolder(const io::Location& root, std::string uuid);
 
   const std::string uuid_;
   const io::Location location_;
-  bool kept_ = false;
+  UncommittedFiles files_;
 };
 
 }  // namespace kinjo::dataset

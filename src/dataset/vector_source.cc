@@ -7,6 +7,8 @@
 #include "arrow/array/array_nested.h"
 #include "arrow/type.h"
 #include "arrow/util/bit_util.h"
+#include "arrow/util/byte_size.h"
+#include "dataset/column_path.h"
 #include "dataset/row_mask.h"
 
 namespace kinjo::dataset {
@@ -104,7 +106,7 @@ arrow::Status FlattenRows(VectorBatch* batch) {
 arrow::Result<bool> VectorPass::Next(VectorBatch* batch) {
   ARROW_ASSIGN_OR_RAISE(const ScanBatch scanned, scan_->Next());
   if (scanned.batch == nullptr) return false;
-  batch->array = scanned.batch->column(0);
+  ARROW_ASSIGN_OR_RAISE(batch->array, ColumnAt(*scanned.batch, column_.column));
   batch->row_ids.resize(scanned.addresses.size());
   ARROW_RETURN_NOT_OK(dataset_->RowIds(scanned.addresses, batch->row_ids));
   if (column_.lists) ARROW_RETURN_NOT_OK(FlattenRows(batch));
@@ -119,13 +121,13 @@ arrow::Result<VectorSource> VectorSource::Make(std::shared_ptr<Dataset> dataset,
   source.dataset_ = std::move(dataset);
   source.column_.column = column;
   const Dataset& opened = *source.dataset_;
+  source.root_ = RootOf(*opened.arrow_schema(), column);
   const auto& fields = opened.schema().fields;
-  const auto field =
+  const auto named =
       std::find_if(fields.begin(), fields.end(),
                    [&](const format::Field& candidate) { return candidate.name == column; });
-  if (field == fields.end()) {
-    return base::NotFound(opened.uri(), " has no column '", column, "' at its top level");
-  }
+  const format::Field* field = named != fields.end() ? &*named : opened.schema().FindPath(column);
+  if (field == nullptr) return base::NotFound(opened.uri(), " has no column '", column, "'");
   source.field_id_ = field->id;
   ARROW_ASSIGN_OR_RAISE(const auto type, format::ToArrowType(*field));
   ARROW_RETURN_NOT_OK(DescribeColumn(*type, &source.column_));
@@ -142,41 +144,53 @@ arrow::Result<VectorSource> VectorSource::Make(std::shared_ptr<Dataset> dataset,
                           " lacks one of the given fragments, or one is given twice");
   }
   std::sort(source.fragment_ids_.begin(), source.fragment_ids_.end());
-  ARROW_RETURN_NOT_OK(source.CountVectors());
+  ARROW_RETURN_NOT_OK(source.LookAtFirstRows());
   return source;
 }
 
-// Lists are counted on the first rows.
-arrow::Status VectorSource::CountVectors() {
-  if (column_.lists) {
-    constexpr int64_t kCountedRows = 1024;
-    ARROW_ASSIGN_OR_RAISE(VectorPass pass, Read(kCountedRows, nullptr));
-    VectorBatch batch;
-    ARROW_ASSIGN_OR_RAISE(const bool any, pass.Next(&batch));
-    const int64_t counted = std::min(live_rows_, kCountedRows);
-    if (any && counted > 0) {
-      vectors_a_row_ = static_cast<double>(batch.vectors.num_rows) / static_cast<double>(counted);
+// Lists are counted on the first rows, and what lies in a struct beside the vectors is weighed.
+arrow::Status VectorSource::LookAtFirstRows() {
+  const bool nested = root_ != column_.column;
+  const auto vector_bytes =
+      static_cast<double>(column_.dim * format::ElementBytes(column_.element));
+  if ((column_.lists || nested) && live_rows_ > 0) {
+    constexpr int64_t kFirstRows = 1024;
+    ARROW_ASSIGN_OR_RAISE(const std::unique_ptr<Scan> scan, MakeScan(kFirstRows, nullptr));
+    ARROW_ASSIGN_OR_RAISE(const ScanBatch first, scan->Next());
+    const auto rows = static_cast<double>(first.batch->num_rows());
+    if (column_.lists) {
+      ARROW_ASSIGN_OR_RAISE(const auto lists, ColumnAt(*first.batch, column_.column));
+      ARROW_ASSIGN_OR_RAISE(const auto vectors,
+                            static_cast<const arrow::ListArray&>(*lists).Flatten());
+      vectors_a_row_ = static_cast<double>(vectors->length()) / rows;
+    }
+    if (nested) {
+      row_bytes_ = static_cast<double>(arrow::util::TotalBufferSize(*first.batch)) / rows;
     }
   }
+  row_bytes_ = std::max(row_bytes_, vector_bytes * std::max(vectors_a_row_, 0.01));
   column_.num_rows = std::llround(static_cast<double>(live_rows_) * vectors_a_row_);
   return arrow::Status::OK();
 }
 
 int64_t VectorSource::BatchRows(int64_t batch_bytes) const {
-  const double row_bytes = static_cast<double>(column_.dim) *
-                           format::ElementBytes(column_.element) * std::max(vectors_a_row_, 0.01);
-  return std::clamp<int64_t>(std::llround(static_cast<double>(batch_bytes) / row_bytes), 1,
+  return std::clamp<int64_t>(std::llround(static_cast<double>(batch_bytes) / row_bytes_), 1,
                              int64_t{1} << 20);
+}
+
+arrow::Result<std::unique_ptr<Scan>> VectorSource::MakeScan(
+    int64_t batch_rows, std::shared_ptr<const RowMask> rows) const {
+  ScanOptions options;
+  options.columns = {root_};
+  options.fragment_ids = fragment_ids_;
+  options.batch_rows = batch_rows;
+  options.rows = std::move(rows);
+  return dataset_->MakeScan(options);
 }
 
 arrow::Result<VectorPass> VectorSource::Read(int64_t batch_rows,
                                              std::shared_ptr<const RowMask> rows) const {
-  ScanOptions options;
-  options.columns = {column_.column};
-  options.fragment_ids = fragment_ids_;
-  options.batch_rows = batch_rows;
-  options.rows = std::move(rows);
-  ARROW_ASSIGN_OR_RAISE(std::unique_ptr<Scan> scan, dataset_->MakeScan(options));
+  ARROW_ASSIGN_OR_RAISE(std::unique_ptr<Scan> scan, MakeScan(batch_rows, std::move(rows)));
   return VectorPass(dataset_, std::move(scan), column_);
 }
 

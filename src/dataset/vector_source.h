@@ -42,8 +42,8 @@ class VectorPass {
 /// Immutable; thread-safe.
 class VectorSource {
  public:
-  /// `column` is a top-level column of float16, float32, float64 or uint8 vectors, or of lists of
-  /// such; else `invalid`. `fragment_ids`: nothing = all.
+  /// `column` is a column of float16, float32, float64 or uint8 vectors, or of lists of such, by
+  /// name or dotted path; else `invalid`. `fragment_ids`: nothing = all.
   static arrow::Result<VectorSource> Make(std::shared_ptr<Dataset> dataset,
                                           const std::string& column,
                                           std::optional<std::vector<uint64_t>> fragment_ids);
@@ -61,20 +61,24 @@ class VectorSource {
 
  private:
   VectorSource() = default;
-  arrow::Status CountVectors();
+  arrow::Status LookAtFirstRows();
+  arrow::Result<std::unique_ptr<Scan>> MakeScan(int64_t batch_rows,
+                                                std::shared_ptr<const RowMask> rows) const;
   arrow::Result<VectorPass> Read(int64_t batch_rows, std::shared_ptr<const RowMask> rows) const;
   int64_t BatchRows(int64_t batch_bytes) const;
 
   std::shared_ptr<Dataset> dataset_;
   IndexedVectors column_;
+  std::string root_;  ///< the column at the top that is read
   int32_t field_id_ = -1;
   std::vector<uint64_t> fragment_ids_;
   int64_t live_rows_ = 0;
   double vectors_a_row_ = 1;
+  double row_bytes_ = 1;  ///< of what is read, about
 };
 
-/// The one column that VectorSource::Make takes; `invalid` with their names where there are several
-/// or none.
+/// The one column at the top that VectorSource::Make takes; `invalid` with their names where there
+/// are several or none.
 arrow::Result<std::string> OnlyVectorColumn(const Dataset& dataset);
 
 }  // namespace kinjo::dataset

@@ -15,7 +15,6 @@
 #include "dataset/table_version.h"
 #include "format/arrow_schema.h"
 #include "format/table/feature_flags.h"
-#include "io/file_changes.h"
 #include "io/file_info.h"
 
 namespace kinjo::dataset {
@@ -116,12 +115,7 @@ class DatasetWrite final : public DatasetWriting {
     ARROW_ASSIGN_OR_RAISE(std::vector<proto::DataFragmentMessage> fragments, writer_->Finish());
     WriteReport report{
         .rows = writer_->rows(), .fragments = fragments.size(), .bytes = writer_->bytes()};
-    const arrow::Result<uint64_t> version = CommitFragments(fragments);
-    if (!version.ok()) {
-      if (!io::IsInDoubt(version.status())) RemoveDataFiles(root_, fragments);
-      return version.status();
-    }
-    report.version = *version;
+    ARROW_ASSIGN_OR_RAISE(report.version, CommitFragments(std::move(fragments)));
     progress_.Finish();
     return report;
   }
@@ -164,6 +158,8 @@ class DatasetWrite final : public DatasetWriting {
   }
 
   arrow::Result<uint64_t> CommitFragments(std::vector<proto::DataFragmentMessage> fragments) {
+    UncommittedFiles files(root_);
+    files.AddDataFiles(fragments);
     Transaction transaction;
     transaction.read_version = latest_.has_value() ? latest_->version() : 0;
     CommitOptions commit;
@@ -177,7 +173,7 @@ class DatasetWrite final : public DatasetWriting {
       transaction.operation = proto::OverwriteOperation{.fragments = std::move(fragments),
                                                         .fields = format::Flatten(schema_.fields)};
     }
-    return Commit(root_, transaction, commit);
+    return Commit(root_, transaction, commit, &files);
   }
 
   const io::Location root_;

@@ -3,8 +3,8 @@
 #include <map>
 #include <set>
 
+#include "dataset/column_path.h"
 #include "exec/multivector_array.h"
-#include "join/column_path.h"
 
 namespace kinjo::join {
 
@@ -127,7 +127,7 @@ arrow::Result<VectorColumn> ResolveVectorColumn(const Side& side, const std::str
   column.what = side.name + " column \"" + column.name + "\"";
   const std::vector<int> found = side.schema->GetAllFieldIndices(column.name);
   const auto field =
-      found.empty() ? FindNested(*side.schema, column.name) : side.schema->field(found[0]);
+      found.empty() ? dataset::FindNested(*side.schema, column.name) : side.schema->field(found[0]);
   if (field == nullptr) {
     return base::NotFound(side.option, ": the ", side.name, " side (", side.uri,
                           ") has no column \"", column.name,
@@ -137,7 +137,7 @@ arrow::Result<VectorColumn> ResolveVectorColumn(const Side& side, const std::str
     return base::Invalid(side.option, ": the ", side.name, " side (", side.uri, ") has ",
                          found.size(), " columns named \"", column.name, "\"");
   }
-  column.root = RootOf(*side.schema, column.name);
+  column.root = dataset::RootOf(*side.schema, column.name);
   const arrow::DataType& type = *field->type();
   auto vector = exec::VectorTypeOf(type);
   if (!vector.has_value()) {

@@ -24,7 +24,7 @@ struct Side {
 
 /// The vector column of one side.
 struct VectorColumn {
-  std::string name;  ///< of a column, or a dotted path into structs (column_path.h)
+  std::string name;  ///< of a column, or a dotted path into structs (dataset/column_path.h)
   std::string root;  ///< the column to read for it
   exec::VectorType type;
   bool multivector = false;  ///< each row is a list of vectors of `type`

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "join/column_path.h"
+#include "dataset/column_path.h"
 
 namespace kinjo::join {
 
@@ -67,7 +67,8 @@ arrow::Status ExactScan<Distance>::FillBlock(const Queries& queries,
                                              const exec::NeighborHeaps& heaps, const Batch& batch,
                                              Block* block) {
   using Rows = typename Distance::Rows;
-  ARROW_ASSIGN_OR_RAISE(const auto vectors, ColumnAt(*batch.rows.batch, plan_.right_vector.name));
+  ARROW_ASSIGN_OR_RAISE(const auto vectors,
+                        dataset::ColumnAt(*batch.rows.batch, plan_.right_vector.name));
   const std::string what = plan_.rows == nullptr
                                ? plan_.right_vector.what
                                : plan_.right_vector.what + " (of the rows that pass)";

@@ -10,7 +10,7 @@
 #include "arrow/type_traits.h"
 #include "arrow/util/decimal.h"
 #include "arrow/util/float16.h"
-#include "join/column_path.h"
+#include "dataset/column_path.h"
 #include "join/row_bytes.h"
 
 namespace kinjo::join {
@@ -59,7 +59,8 @@ std::string KindOf(const arrow::DataType& given) {
 
 arrow::Result<KeyColumn> FindKey(const char* option, const std::string& name, const Side& side) {
   const std::vector<int> found = side.schema->GetAllFieldIndices(name);
-  const auto field = found.empty() ? FindNested(*side.schema, name) : side.schema->field(found[0]);
+  const auto field =
+      found.empty() ? dataset::FindNested(*side.schema, name) : side.schema->field(found[0]);
   if (field == nullptr) {
     std::string names;
     for (const std::string& known : side.schema->field_names()) {
@@ -78,7 +79,8 @@ arrow::Result<KeyColumn> FindKey(const char* option, const std::string& name, co
                          ", whose values can't be keys; name a column of numbers, strings, bytes, "
                          "booleans, dates or times");
   }
-  return KeyColumn{.name = name, .root = RootOf(*side.schema, name), .type = field->type()};
+  return KeyColumn{
+      .name = name, .root = dataset::RootOf(*side.schema, name), .type = field->type()};
 }
 
 void AppendNumber(uint64_t number, std::string* key) {
@@ -369,7 +371,7 @@ arrow::Result<KeyBytes> ReadKeys(const arrow::RecordBatch& batch,
   out.keys.resize(static_cast<size_t>(batch.num_rows()));
   out.is_key.assign(static_cast<size_t>(batch.num_rows()), true);
   for (const KeyColumn& column : columns) {
-    ARROW_ASSIGN_OR_RAISE(const auto array, ColumnAt(batch, column.name));
+    ARROW_ASSIGN_OR_RAISE(const auto array, dataset::ColumnAt(batch, column.name));
     ARROW_RETURN_NOT_OK(AppendColumn(*array, &out));
   }
   return out;

@@ -14,7 +14,7 @@
 
 namespace kinjo::join {
 
-/// A column of one side, by name or dotted path (column_path.h).
+/// A column of one side, by name or dotted path (dataset/column_path.h).
 struct KeyColumn {
   std::string name;
   std::string root;  ///< the column to read for it

@@ -4,9 +4,9 @@
 #include <type_traits>
 
 #include "arrow/util/byte_size.h"
+#include "dataset/column_path.h"
 #include "exec/exact_rows.h"
 #include "exec/vector_array.h"
-#include "join/column_path.h"
 
 namespace kinjo::join {
 
@@ -46,7 +46,7 @@ arrow::Result<std::unique_ptr<LeftReader>> LeftReader::Open(const JoinPlan& plan
 }
 
 arrow::Result<int64_t> LeftReader::CountFitting(int64_t rows, const LeftBlock& block) const {
-  ARROW_ASSIGN_OR_RAISE(const auto vectors, ColumnAt(*pending_, plan_.left_vector.name));
+  ARROW_ASSIGN_OR_RAISE(const auto vectors, dataset::ColumnAt(*pending_, plan_.left_vector.name));
   const int64_t room = plan_.memory.block_vectors - block.lists.vectors.num_queries;
   ARROW_ASSIGN_OR_RAISE(const int64_t fitting,
                         exec::CountListsWithin(*vectors->Slice(pending_offset_, rows), room));
@@ -247,7 +247,7 @@ arrow::Status LeftReader::Next(LeftBlock* block) {
     ARROW_ASSIGN_OR_RAISE(const auto slice, NextSlice(rows_max - block->num_rows, *block));
     if (slice == nullptr) break;
     if (parts_ != LeftParts::kColumns) {
-      ARROW_ASSIGN_OR_RAISE(const auto vectors, ColumnAt(*slice, plan_.left_vector.name));
+      ARROW_ASSIGN_OR_RAISE(const auto vectors, dataset::ColumnAt(*slice, plan_.left_vector.name));
       ARROW_RETURN_NOT_OK(AddQueries(vectors, next_row_, block));
       ARROW_RETURN_NOT_OK(AddIdentities(*slice, next_row_));
     }

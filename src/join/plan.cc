@@ -4,8 +4,8 @@
 
 #include "base/memory_budget.h"
 #include "base/thread_pool.h"
+#include "dataset/column_path.h"
 #include "exec/multivector_array.h"
-#include "join/column_path.h"
 #include "join/left_identity.h"
 #include "join/pairing.h"
 #include "join/recall_choice.h"
@@ -37,7 +37,8 @@ arrow::Result<int64_t> RowVectors(const JoinPlan& plan) {
         plan.right->ScanColumn(plan.right_vector.root, std::nullopt, kRowsLookedAt, nullptr));
     ARROW_ASSIGN_OR_RAISE(const dataset::ScanBatch first, scan->Next());
     if (first.batch == nullptr) return 1;
-    ARROW_ASSIGN_OR_RAISE(const auto lists, ColumnAt(*first.batch, plan.right_vector.name));
+    ARROW_ASSIGN_OR_RAISE(const auto lists,
+                          dataset::ColumnAt(*first.batch, plan.right_vector.name));
     if (lists->length() == 0) return 1;
     ARROW_ASSIGN_OR_RAISE(const exec::FlatLists flat,
                           exec::FlattenLists(lists, {.what = plan.right_vector.what}));
@@ -72,7 +73,7 @@ arrow::Result<int64_t> FindWidth(const JoinPlan& plan) {
                                                plan.scan_batch_rows(), nullptr));
   ARROW_ASSIGN_OR_RAISE(const dataset::ScanBatch first, scan->Next());
   if (first.batch == nullptr) return 0;
-  ARROW_ASSIGN_OR_RAISE(auto lists, ColumnAt(*first.batch, plan.right_vector.name));
+  ARROW_ASSIGN_OR_RAISE(auto lists, dataset::ColumnAt(*first.batch, plan.right_vector.name));
   if (plan.multivector()) {
     ARROW_ASSIGN_OR_RAISE(const exec::FlatLists flat,
                           exec::FlattenLists(lists, {.what = plan.right_vector.what}));

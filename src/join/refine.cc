@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "join/column_path.h"
+#include "dataset/column_path.h"
 
 namespace kinjo::join {
 
@@ -134,7 +134,7 @@ arrow::Result<Rows> CandidateRefiner<Rows, Queries>::ReadRows(const Queries& que
                           batch->num_rows());
   }
   counters_->rows_refined.fetch_add(batch->num_rows(), std::memory_order_relaxed);
-  ARROW_ASSIGN_OR_RAISE(const auto vectors, ColumnAt(*batch, plan_.right_vector.name));
+  ARROW_ASSIGN_OR_RAISE(const auto vectors, dataset::ColumnAt(*batch, plan_.right_vector.name));
   return Rows::Read(plan_.metric(), vectors,
                     {.what = plan_.right_vector.what,
                      .width = DimOf(queries),

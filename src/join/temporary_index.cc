@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/memory_budget.h"
+#include "dataset/column_path.h"
 #include "exec/vector_array.h"
 #include "index/built_files.h"
-#include "join/column_path.h"
 #include "join/left_sample.h"
 #include "join/memory_needs.h"
 #include "join/recall_choice.h"
@@ -159,7 +159,8 @@ arrow::Result<Pieces<T>> ReadPieces(const JoinPlan& plan, const base::CancelToke
     if (batch.batch == nullptr) return pieces;
     const int64_t rows = batch.batch->num_rows();
     if (rows == 0) continue;
-    ARROW_ASSIGN_OR_RAISE(const auto column, ColumnAt(*batch.batch, plan.right_vector.name));
+    ARROW_ASSIGN_OR_RAISE(const auto column,
+                          dataset::ColumnAt(*batch.batch, plan.right_vector.name));
     const exec::VectorRead read{.what = plan.right_vector.what,
                                 .first_row = first_row,
                                 .width = plan.dim,

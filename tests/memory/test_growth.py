@@ -4,9 +4,6 @@ The size after the sides are opened is that of `kinjo explain` with the same fla
 of a join but reading rows. A tenth above the limit is allowed.
 """
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,7 +13,6 @@ from tests.memory import sides
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PEAK = Path(__file__).with_name("peak.py")
 MIB = 1 << 20
 LIMITS = {"128MiB": 128 * MIB, "256MiB": 256 * MIB, "1GiB": 1024 * MIB}
 
@@ -30,15 +26,8 @@ def folder():
 
 
 @pytest.fixture
-def growth(kinjo_cli, tmp_path):
+def growth(peak, tmp_path):
     """growth(*flags) runs a join and returns by how many bytes it made its process grow."""
-
-    def peak(*arguments):
-        command = [sys.executable, "-S", "-E", str(PEAK), str(kinjo_cli), *map(str, arguments)]
-        done = subprocess.run(command, capture_output=True, text=True)
-        told = json.loads(done.stdout.strip().splitlines()[-1])
-        assert told["exit_code"] == 0, done.stderr
-        return told["peak_bytes"]
 
     def run(*flags):
         opened = peak("explain", *flags)

@@ -4,11 +4,6 @@ The size before is that of a process that only looks at a dataset. A tenth above
 allowed.
 """
 
-import json
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,7 +11,6 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
-PEAK = Path(__file__).with_name("peak.py")
 MIB = 1 << 20
 GROUP_ROWS = 50_000
 GROUPS = 40
@@ -34,18 +28,6 @@ def rows(random):
     }
     numbers = {f"n{i}": pa.array(random.standard_normal(GROUP_ROWS)) for i in range(8)}
     return pa.table(columns | numbers)
-
-
-@pytest.fixture
-def peak(kinjo_cli):
-    def run(*arguments):
-        command = [sys.executable, "-S", "-E", str(PEAK), str(kinjo_cli), *map(str, arguments)]
-        done = subprocess.run(command, capture_output=True, text=True)
-        told = json.loads(done.stdout.strip().splitlines()[-1])
-        assert told["exit_code"] == 0, done.stderr
-        return told["peak_bytes"]
-
-    return run
 
 
 def test_import_of_many_times_its_limit(peak, tmp_path):

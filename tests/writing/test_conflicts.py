@@ -53,37 +53,39 @@ def dataset(rows, tmp_path):
     return path
 
 
-def build_index(dataset, name):
-    """A vector index over both fragments."""
-    lance.dataset(dataset).create_index("vec", "IVF_FLAT", name=name, num_partitions=1)
+# Rows by the fragment that they lie in, and what our commits change: 12 lies in the other one, 3 and
+# 4 beside, 2 is deleted by our command itself.
+WHERE = {"other": "id = 12", "same": "id = 2", "beside": "id = 3 OR id = 4"}
 
 
-def theirs(dataset, rows, name):
-    """What pylance commits."""
-    handle = lance.dataset(dataset)
-    if name == "append":
-        handle.insert(rows(100, 5))
-    elif name.startswith("delete"):
-        handle.delete("id = 12" if name == "delete_other" else "id = 2")
-    elif name.startswith("update"):
-        where = "id = 12" if name == "update_other" else "id = 2"
-        handle.update({"price": "-1.0"}, where=where)
-    elif name == "index_other_name":
-        build_index(dataset, "theirs")
-    elif name == "index_same_name":
-        build_index(dataset, "ours")
-    elif name == "compact":
+def commit_by_pylance(handle, name, rows):
+    """pylance's commit, from the version that the handle has open."""
+    kind, _, place = name.partition("_")
+    if kind == "append":
+        handle.insert(rows(200, 1))
+    elif kind == "delete":
+        handle.delete(WHERE[place])
+    elif kind == "update":
+        handle.update({"name": "'x'"}, where=WHERE[place])
+    elif kind == "index":
+        taken = "ours" if place == "same_name" else "theirs"
+        handle.create_index("vec", "IVF_FLAT", name=taken, num_partitions=1)
+    elif kind == "compact":
         handle.optimize.compact_files()
-    elif name == "merge":
+    elif kind == "merge":
         handle.add_columns({"theirs": "id + 1"})
-    elif name == "project":
+    elif kind == "project":
         handle.drop_columns(["name"])
-    elif name == "config":
+    elif kind == "config":
         handle.update_config({"key": "value"})
-    elif name == "overwrite":
-        lance.write_dataset(rows(500, 5), dataset, mode="overwrite")
+    elif kind == "overwrite":
+        operation = lance.LanceOperation.Overwrite(
+            handle.schema,
+            [lance.fragment.LanceFragment.create(handle.uri, rows(600, 1), mode="overwrite")])
+        lance.LanceDataset.commit(handle.uri, operation, read_version=handle.version)
     else:
-        lance.dataset(dataset, version=1).restore()
+        operation = lance.LanceOperation.Restore(1)
+        lance.LanceDataset.commit(handle.uri, operation, read_version=handle.version)
 
 
 def check_sound(dataset):
@@ -101,7 +103,7 @@ def check_sound(dataset):
 @pytest.mark.parametrize("operation", list(TABLE))
 @pytest.mark.parametrize("other", COLUMNS)
 def test_ours_is_stale(dataset, rows, stale_commit, operation, other):
-    theirs(dataset, rows, other)
+    commit_by_pylance(lance.dataset(dataset), other, rows)
     newest = lance.dataset(dataset)
     before = newest.to_table()
     outcome, text = stale_commit(dataset, 2, operation)
@@ -148,10 +150,11 @@ AFTER_OURS = {
 # What pylance then makes of the version before, and what that does to the ids.
 STALE = {
     "append": lambda ids: ids | {200},
-    "delete_other": lambda ids: ids - {3},
+    "delete_other": lambda ids: ids - {12},
+    "delete_beside": lambda ids: ids - {3, 4},
     "delete_same": lambda ids: ids - {2},
-    "update": lambda ids: ids,
-    "index": lambda ids: ids,
+    "update_beside": lambda ids: ids,
+    "index_other_name": lambda ids: ids,
     "compact": lambda ids: ids,
     "merge": lambda ids: ids,
     "project": lambda ids: ids,
@@ -163,9 +166,10 @@ STALE = {
 REFUSED = {
     "append": ["overwrite", "restore"],
     "delete_other": ["overwrite", "restore"],
+    "delete_beside": ["overwrite", "restore"],
     "delete_same": ["overwrite", "restore"],  # made again from the newest version
-    "update": ["overwrite", "restore"],
-    "index": ["compact", "overwrite", "restore"],
+    "update_beside": ["overwrite", "restore"],
+    "index_other_name": ["compact", "overwrite", "restore"],
     "compact": ["delete", "index", "compact", "merge", "overwrite", "restore"],
     "merge": ["append", "delete", "compact", "merge", "project", "overwrite", "restore"],
     "project": ["merge", "project", "overwrite", "restore"],
@@ -197,34 +201,6 @@ def commit_ours(name, dataset, rows, write, change, kinjo, tmp_path):
         change("restore", dataset, "--version", 1)
 
 
-def commit_theirs(name, handle, rows):
-    """By a handle that was opened before ours was committed."""
-    if name == "append":
-        handle.insert(rows(200, 1))
-    elif name.startswith("delete"):
-        handle.delete("id = 3" if name == "delete_other" else "id = 2")
-    elif name == "update":
-        handle.update({"name": "'x'"}, where="id = 4")
-    elif name == "index":
-        handle.create_index("vec", "IVF_FLAT", name="theirs", num_partitions=1)
-    elif name == "compact":
-        handle.optimize.compact_files()
-    elif name == "merge":
-        handle.add_columns({"theirs": "id + 1"})
-    elif name == "project":
-        handle.drop_columns(["name"])
-    elif name == "config":
-        handle.update_config({"key": "value"})
-    elif name == "overwrite":
-        operation = lance.LanceOperation.Overwrite(
-            handle.schema,
-            [lance.fragment.LanceFragment.create(handle.uri, rows(600, 1), mode="overwrite")])
-        lance.LanceDataset.commit(handle.uri, operation, read_version=handle.version)
-    else:
-        operation = lance.LanceOperation.Restore(1)
-        lance.LanceDataset.commit(handle.uri, operation, read_version=handle.version)
-
-
 @pytest.mark.parametrize("ours", list(AFTER_OURS))
 @pytest.mark.parametrize("stale", list(STALE))
 def test_theirs_is_stale(dataset, rows, write, change, kinjo, tmp_path, ours, stale):
@@ -235,7 +211,7 @@ def test_theirs_is_stale(dataset, rows, write, change, kinjo, tmp_path, ours, st
     before = after_ours.to_table()
     assert set(before["id"].to_pylist()) == AFTER_OURS[ours]
     try:
-        commit_theirs(stale, handle, rows)
+        commit_by_pylance(handle, stale, rows)
         refused = False
     except Exception as error:
         assert "conflict" in str(error).lower() or "Incompatible" in str(error), error
@@ -248,7 +224,7 @@ def test_theirs_is_stale(dataset, rows, write, change, kinjo, tmp_path, ours, st
     assert lance.dataset(dataset).version > after_ours.version
     assert set(table["id"].to_pylist()) == STALE[stale](AFTER_OURS[ours])
     assert len(table) == len(set(table["id"].to_pylist()))
-    if "index" in (ours, stale):
+    if ours == "index" or stale == "index_other_name":
         near = {"column": "vec", "q": [0.0] * 8, "k": 1000, "nprobes": 1}
         found = lance.dataset(dataset).to_table(nearest=near)
         assert set(found["id"].to_pylist()) == set(table["id"].to_pylist())

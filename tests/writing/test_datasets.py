@@ -190,7 +190,7 @@ def test_compact_under_an_index(write, rows, change, tmp_path, stable):
     assert change("compact", path)["fragments"] == 2  # the indexed ones, and the others
     dataset = lance.dataset(path)
     unindexed = dataset.stats.index_stats("vec_idx")["num_unindexed_rows"]
-    assert unindexed == (40 if stable else 930)
+    assert unindexed == 40
     query = rows(500, 1)["vec"].combine_chunks().flatten().to_numpy()
     near = {"column": "vec", "q": query, "k": 5, "nprobes": 2}
     brute = dataset.to_table(nearest=near | {"use_index": False})["id"].to_pylist()

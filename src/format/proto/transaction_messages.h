@@ -16,7 +16,8 @@
 
 namespace kinjo::format::proto {
 
-// Fragments that are new have the id 0: the commit gives them theirs.
+// Fragments that are new have the id 0: the commit gives them theirs. (Those of a rewrite may have
+// one that was reserved.)
 
 /// New rows.
 struct AppendOperation {

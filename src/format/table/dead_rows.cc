@@ -99,6 +99,22 @@ void DeadRows::Add(uint64_t row) {
   word |= bit;
 }
 
+uint64_t DeadRows::CountIn(uint64_t begin, uint64_t end) const {
+  uint64_t count = 0;
+  for (uint64_t row = begin; row < end;) {
+    const uint64_t next = std::min((row / 64 + 1) * 64, end);
+    const uint64_t block = row / kBlockRows;
+    if (block >= blocks_.size()) break;
+    if (blocks_[block] != nullptr) {
+      uint64_t word = (*blocks_[block])[row % kBlockRows / 64] >> (row % 64);
+      if (next - row < 64) word &= (uint64_t{1} << (next - row)) - 1;
+      count += static_cast<uint64_t>(std::popcount(word));
+    }
+    row = next;
+  }
+  return count;
+}
+
 uint64_t DeadRows::FindNext(uint64_t row, uint64_t end, bool dead) const {
   while (row < end) {
     const uint64_t number = row / kBlockRows;

@@ -26,6 +26,9 @@ class DeadRows {
     return ((*blocks_[block])[row % kBlockRows / 64] >> (row % 64) & 1) != 0;
   }
 
+  /// How many rows of [begin, end) are deleted.
+  uint64_t CountIn(uint64_t begin, uint64_t end) const;
+
   /// Adds a row. Memory grows with the highest row divided by 8,192, and with the rows added.
   void Add(uint64_t row);
 

@@ -170,6 +170,10 @@ TEST(UuidTest, TextAndNames) {
   std::iota(bytes.begin(), bytes.end(), '\x01');
   EXPECT_EQ(UuidText(bytes), "01020304-0506-0708-090a-0b0c0d0e0f10");
   EXPECT_EQ(UuidText("short"), std::nullopt);
+  EXPECT_EQ(ParseUuid("01020304-0506-0708-090a-0b0c0d0e0f10"), bytes);
+  EXPECT_EQ(ParseUuid("01020304-0506-0708-090a-0b0c0d0e0f1"), std::nullopt);
+  EXPECT_EQ(ParseUuid("01020304x0506-0708-090a-0b0c0d0e0f10"), std::nullopt);
+  EXPECT_EQ(ParseUuid("01020304-0506-0708-090a-0b0c0d0e0fXY"), std::nullopt);
   EXPECT_NE(NewUuid(), NewUuid());
   const std::string name = NewDataFileName();
   EXPECT_EQ(name.size(), 56u);

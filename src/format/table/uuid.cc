@@ -17,6 +17,12 @@ void AppendHex(char byte, std::string* text) {
   text->push_back(kDigits[bits & 15]);
 }
 
+std::optional<int> HexDigit(char digit) {
+  if (digit >= '0' && digit <= '9') return digit - '0';
+  if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string NewUuid() {
@@ -39,6 +45,23 @@ std::optional<std::string> UuidText(std::string_view bytes) {
     AppendHex(bytes[i], &text);
   }
   return text;
+}
+
+std::optional<std::string> ParseUuid(std::string_view text) {
+  if (text.size() != 2 * kUuidBytes + 4) return std::nullopt;
+  std::string bytes;
+  for (size_t i = 0; i < text.size();) {
+    if (i == 8 || i == 13 || i == 18 || i == 23) {
+      if (text[i++] != '-') return std::nullopt;
+      continue;
+    }
+    const auto high = HexDigit(text[i]);
+    const auto low = HexDigit(text[i + 1]);
+    if (!high || !low) return std::nullopt;
+    bytes.push_back(static_cast<char>(*high << 4 | *low));
+    i += 2;
+  }
+  return bytes;
 }
 
 std::string NewDataFileName() {

@@ -1,11 +1,11 @@
-#include "join/column_path.h"
+#include "dataset/column_path.h"
 
 #include <gtest/gtest.h>
 
 #include "arrow/api.h"
 #include "arrow/json/from_string.h"
 
-namespace kinjo::join {
+namespace kinjo::dataset {
 namespace {
 
 std::shared_ptr<arrow::RecordBatch> Batch() {
@@ -45,4 +45,4 @@ TEST(ColumnPath, WhatLeadsNowhere) {
 }
 
 }  // namespace
-}  // namespace kinjo::join
+}  // namespace kinjo::dataset

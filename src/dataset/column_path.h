@@ -9,7 +9,7 @@
 #include "arrow/type.h"
 #include "base/error.h"
 
-namespace kinjo::join {
+namespace kinjo::dataset {
 
 /// The column at the top that has to be read for `path`: `path` itself, or its first part.
 std::string RootOf(const arrow::Schema& schema, const std::string& path);
@@ -23,4 +23,4 @@ std::shared_ptr<arrow::Field> FindNested(const arrow::Schema& schema, const std:
 arrow::Result<std::shared_ptr<arrow::Array>> ColumnAt(const arrow::RecordBatch& batch,
                                                       const std::string& path);
 
-}  // namespace kinjo::join
+}  // namespace kinjo::dataset

@@ -1,11 +1,11 @@
-#include "join/column_path.h"
+#include "dataset/column_path.h"
 
 #include <algorithm>
 #include <vector>
 
 #include "arrow/array/array_nested.h"
 
-namespace kinjo::join {
+namespace kinjo::dataset {
 
 namespace {
 
@@ -54,4 +54,4 @@ arrow::Result<std::shared_ptr<arrow::Array>> ColumnAt(const arrow::RecordBatch& 
   return column;
 }
 
-}  // namespace kinjo::join
+}  // namespace kinjo::dataset
