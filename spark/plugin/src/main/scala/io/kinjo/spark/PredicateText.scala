@@ -2,6 +2,7 @@ package io.kinjo.spark
 
 import java.time.{Instant, LocalDate, ZoneOffset}
 import java.time.format.DateTimeFormatter
+import java.util.regex.Pattern
 
 import scala.util.Try
 
@@ -23,6 +24,7 @@ private[spark] object PredicateText {
   def ofColumns(predicate: Expression): Option[String] =
     new PredicateText(column => Some(column.name)).text(predicate)
 
+  private val WellEscaped = Pattern.compile("(?s)([^\\\\]|\\\\[%_\\\\])*+")
   private val DateText = DateTimeFormatter.ISO_LOCAL_DATE
   private val TimeText = DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss.SSSSSS")
 }
@@ -43,6 +45,14 @@ private final class PredicateText(names: Attribute => Option[String]) {
     case GreaterThanOrEqual(left, right) => compared(">=", left, right)
     case In(needle, list) => within(needle, list.map(value))
     case InSet(needle, set) => within(needle, set.toSeq.map(literal(_, needle.dataType)))
+    case Like(needle, Literal(pattern: UTF8String, StringType), '\\') =>
+      like(needle, pattern.toString)
+    case StartsWith(needle, Literal(begin: UTF8String, StringType)) =>
+      like(needle, plain(begin.toString) + "%")
+    case EndsWith(needle, Literal(end: UTF8String, StringType)) =>
+      like(needle, "%" + plain(end.toString))
+    case Contains(needle, Literal(part: UTF8String, StringType)) =>
+      like(needle, "%" + plain(part.toString) + "%")
     case column: Attribute if column.dataType == BooleanType => value(column)
     case Literal(true, BooleanType) => Some("TRUE")
     case Literal(false, BooleanType) => Some("FALSE")
@@ -67,22 +77,52 @@ private final class PredicateText(names: Attribute => Option[String]) {
     if (isFloating(needle) || list.isEmpty || list.contains(None)) None
     else value(needle).map(known => s"$known IN (${list.flatten.mkString(", ")})")
 
+  private def like(needle: Expression, pattern: String): Option[String] =
+    // Spark refuses a backslash before anything else, the engine takes it as it is.
+    if (needle.dataType != StringType || !WellEscaped.matcher(pattern).matches()) None
+    else value(needle).map(known => s"$known LIKE ${quotedText(pattern)}")
+
+  // A text as the pattern that it alone matches.
+  private def plain(text: String): String = text.flatMap {
+    case special @ ('%' | '_' | '\\') => s"\\$special"
+    case other => other.toString
+  }
+
   // A plan that isn't optimized yet has casts around literals and columns.
   private def value(expression: Expression): Option[String] = Exactly.of(expression) match {
     case column: Attribute => names(column).map(quoted)
+    // What else of arithmetic may overflow, at other bounds than the engine's.
+    case rest: Remainder if isIntegral(rest) => remainder(rest)
     case Literal(constant, kind) => literal(constant, kind)
     case constant if constant.foldable && constant.deterministic =>
       Try(constant.eval()).toOption.flatMap(literal(_, constant.dataType))
     case _ => None
   }
 
+  private def remainder(rest: Remainder): Option[String] = Exactly.of(rest.right) match {
+    case constant if constant.foldable && constant.deterministic =>
+      for {
+        divisor <- Try(constant.eval()).toOption.collect { case number: Number => number.longValue }
+        if divisor > 0
+        known <- value(rest.left)
+      } yield s"($known % $divisor)"
+    case _ => None
+  }
+
+  private def isIntegral(expression: Expression): Boolean = expression.dataType match {
+    case ByteType | ShortType | IntegerType | LongType => true
+    case _ => false
+  }
+
   private def quoted(name: String): String = s"`${name.replace("`", "``")}`"
+
+  private def quotedText(text: String): String = s"'${text.replace("'", "''")}'"
 
   private def literal(constant: Any, kind: DataType): Option[String] = (constant, kind) match {
     case (null, _) => None
     case (number, ByteType | ShortType | IntegerType | LongType) => Some(number.toString)
     case (number: Decimal, _: DecimalType) => Some(number.toJavaBigDecimal.toPlainString)
-    case (text: UTF8String, StringType) => Some(s"'${text.toString.replace("'", "''")}'")
+    case (text: UTF8String, StringType) => Some(quotedText(text.toString))
     case (flag: Boolean, BooleanType) => Some(if (flag) "TRUE" else "FALSE")
     case (days: Int, DateType) =>
       Some(s"DATE '${LocalDate.ofEpochDay(days.toLong).format(DateText)}'")

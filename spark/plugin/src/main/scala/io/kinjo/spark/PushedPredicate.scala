@@ -2,8 +2,7 @@ package io.kinjo.spark
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.connector.expressions.{Expression => Given, Literal => GivenLiteral}
-import org.apache.spark.sql.connector.expressions.NamedReference
-import org.apache.spark.sql.connector.expressions.filter.Predicate
+import org.apache.spark.sql.connector.expressions.{GeneralScalarExpression, NamedReference}
 import org.apache.spark.sql.types.{DataType, StructType}
 
 /**
@@ -17,7 +16,7 @@ private[spark] object PushedPredicate {
   def expression(predicate: Given, schema: StructType): Option[Expression] = predicate match {
     case constant: GivenLiteral[_] => Some(Literal(constant.value, constant.dataType))
     case column: NamedReference => columnOf(column.fieldNames.toSeq, schema)
-    case known: Predicate =>
+    case known: GeneralScalarExpression =>
       val operands = known.children.toSeq.map(expression(_, schema))
       if (operands.contains(None)) None else made(known.name, operands.flatten)
     case _ => None
@@ -43,6 +42,10 @@ private[spark] object PushedPredicate {
       case ("<=", Seq(left, right)) => Some(LessThanOrEqual(left, right))
       case (">", Seq(left, right)) => Some(GreaterThan(left, right))
       case (">=", Seq(left, right)) => Some(GreaterThanOrEqual(left, right))
+      case ("STARTS_WITH", Seq(text, begin)) => Some(StartsWith(text, begin))
+      case ("ENDS_WITH", Seq(text, end)) => Some(EndsWith(text, end))
+      case ("CONTAINS", Seq(text, part)) => Some(Contains(text, part))
+      case ("%", Seq(left, right)) => Some(new Remainder(left, right))
       case ("IN", needle +: list) if list.nonEmpty => Some(In(needle, list))
       case _ => None
     }

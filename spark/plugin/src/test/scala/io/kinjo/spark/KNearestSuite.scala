@@ -145,6 +145,38 @@ class KNearestSuite extends SparkSuite {
     assert(found == expected)
   }
 
+  test("filters of a right side that the engine takes") {
+    val left = queries("pq8_l2", 1)
+    val right = session.read.format("kinjo").load(golden("pq8_l2"))
+    val filters = Seq(
+      "id % 3 = 1", "CAST(id AS BIGINT) % 7 IN (1, 2)", "name LIKE '%1%'", "name LIKE '%\\\\%'",
+      "startswith(name, 'row') AND NOT (id % 2 = 0)", "endswith(name, '5') OR contains(name, '77')")
+    for (filter <- filters) {
+      val joined = left.kNearestJoin(right.where(filter), col("query"), 3, "index" -> "never")
+      assert(joined.queryExecution.executedPlan.exists(_.isInstanceOf[KNearestExec]), filter)
+      val few = right.where(filter).select("id", "vec").collect()
+        .map(row => row.getLong(0) -> row.getSeq[Float](1)).toSeq
+      assert(ids(joined) == nearestOf(left, few, 3), filter)
+    }
+    for (filter <- Seq("id % 0 = 1", "id + 1 = 3", "name LIKE 'a|%' ESCAPE '|'")) {
+      val plan = left.kNearestJoin(right.where(filter), col("query"), 3)
+        .queryExecution.explainString(SimpleMode)
+      assert(plan.contains("KNearestFallback") && plan.contains("has no translation"), filter)
+    }
+  }
+
+  // The ids of the rows nearest to each query, by squares in double precision.
+  private def nearestOf(
+      left: DataFrame,
+      rows: Seq[(Long, Seq[Float])],
+      k: Int): Seq[Seq[Long]] =
+    left.orderBy("number").collect().toSeq.map { row =>
+      val query = row.getSeq[Float](1)
+      rows.map { case (id, vector) =>
+        (query.zip(vector).map { case (a, b) => (a.toDouble - b) * (a.toDouble - b) }.sum, id)
+      }.sorted.take(k).map(_._2)
+    }.filter(_.nonEmpty)
+
   test("a join of the result with itself, and the result cached") {
     val joined = queries("pq8_l2", 2).kNearestJoin(golden("pq8_l2"), col("query"), 2)
     assert(joined.as("a").join(joined.as("b"), col("a.id") === col("b.id")).count() >= 20)
@@ -239,6 +271,9 @@ class KNearestSuite extends SparkSuite {
     for ((one, other) <- found.flatten.zip(expected.flatten)) {
       assert(math.abs(one - other) <= 1e-5 * other)
     }
+    // The tasks of the cross product keep the k best of each left row before a row is shuffled.
+    val kept = joined.queryExecution.executedPlan.toString
+    assert(kept.contains("WindowGroupLimit") && kept.contains("Partial"), kept)
     val plan = joined.queryExecution.explainString(ExtendedMode)
     assert(plan.contains("KNearestFallback") && plan.contains("the right side has a Range"), plan)
     assert(joined.as("a").join(joined.as("b"), "number").count() == 90)
