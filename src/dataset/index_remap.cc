@@ -43,7 +43,7 @@ arrow::Result<RewriteOperation::RewrittenIndex> RemapSegment(
     const MovedAddresses& moved, const base::CancelToken& cancel, UncommittedFiles* files) {
   const format::IndexEntry& old = version.checked.indexes[entry];
   ARROW_ASSIGN_OR_RAISE(const BaseLocations locations,
-                        BaseLocations::Make(root, version.checked.base_paths));
+                        BaseLocations::Make(root, version.name, version.checked.base_paths));
   ARROW_ASSIGN_OR_RAISE(const io::Location from, locations.Index(old.uuid, old.base_id));
   ARROW_ASSIGN_OR_RAISE(const auto folder, SegmentFolder::Make(root.uri));
   ARROW_ASSIGN_OR_RAISE(const auto index,
