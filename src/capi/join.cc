@@ -1,4 +1,5 @@
 // Joins at the wall: made, explained, run, reported.
+#include <algorithm>
 #include <limits>
 #include <optional>
 
@@ -172,6 +173,22 @@ bool kinjo_join_tune(kinjo_join* join, const kinjo_run_options* options, char** 
     ARROW_ASSIGN_OR_RAISE(const RunControl control, ToRunControl(options));
     ARROW_ASSIGN_OR_RAISE(const auto curve, join->join->Tune(control.cancel));
     return GiveText(DescribeCurve(curve), json);
+  });
+}
+
+bool kinjo_join_nearest_partitions(kinjo_join* join, const kinjo_run_options* options,
+                                   int32_t* partitions, int64_t count, kinjo_error** error) {
+  return Wall(error, [&]() -> arrow::Status {
+    ARROW_RETURN_NOT_OK(RequireArgument(join, "join"));
+    if (count != 0) ARROW_RETURN_NOT_OK(RequireArgument(partitions, "partitions"));
+    ARROW_ASSIGN_OR_RAISE(const RunControl control, ToRunControl(options));
+    ARROW_ASSIGN_OR_RAISE(const auto nearest, join->join->NearestPartitions(control.cancel));
+    if (static_cast<int64_t>(nearest.size()) != count) {
+      return kinjo::base::Invalid("count = ", count, ", but the left side has ", nearest.size(),
+                                  " rows");
+    }
+    std::copy(nearest.begin(), nearest.end(), partitions);
+    return arrow::Status::OK();
   });
 }
 

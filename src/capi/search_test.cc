@@ -1,5 +1,6 @@
 // Searches through the C++ header: an open dataset asked many times, and vectors in memory.
 #include <cmath>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,46 @@ TEST(Search, OneQueryGivesItsRows) {
   EXPECT_EQ(rows->schema()->field_names(),
             (std::vector<std::string>{"id", "name", "_distance", "_rank"}));
   EXPECT_EQ(rows->num_rows(), 3);
+}
+
+TEST(Search, NearestPartitionsAreThoseThatOneProbeReads) {
+  const auto dataset = kinjo::Dataset::Open(kDataset);
+  ASSERT_KINJO_OK(dataset);
+  std::vector<float> vectors = Vectors(30);
+  vectors[7 * kDim] = std::nanf("");
+  const auto partitions_of = [&](const std::vector<float>& values, const char* index) {
+    const auto queries = kinjo::Table::FromVectors(values, kDim);
+    kinjo::JoinOptions options;
+    options.index = index;
+    auto search = kinjo::Join::Search(dataset.value(), queries.value(), options);
+    const auto count = static_cast<int64_t>(values.size()) / kDim;
+    auto found = search->NearestPartitions(count);
+    EXPECT_TRUE(found.ok()) << found.error().message;
+    EXPECT_FALSE(search->NearestPartitions(count + 1).ok());
+    return found.value();
+  };
+  const std::vector<int32_t> nearest = partitions_of(vectors, "vec_idx");
+  EXPECT_EQ(nearest[7], -1);
+  EXPECT_EQ(partitions_of(vectors, "never"), std::vector<int32_t>(30, -1));
+  // Rows of one partition, searched together with one probe, read one partition.
+  std::map<int32_t, std::vector<float>> rows_of;
+  for (size_t row = 0; row < nearest.size(); ++row) {
+    if (nearest[row] < 0) continue;
+    auto& rows = rows_of[nearest[row]];
+    rows.insert(rows.end(), &vectors[row * kDim], &vectors[row * kDim] + kDim);
+  }
+  ASSERT_GT(rows_of.size(), 2U);
+  for (const auto& [partition, rows] : rows_of) {
+    const auto queries = kinjo::Table::FromVectors(rows, kDim);
+    kinjo::JoinOptions options;
+    options.nprobes = 1;
+    auto search = kinjo::Join::Search(dataset.value(), queries.value(), options);
+    auto stream = search->Run();
+    ASSERT_KINJO_OK(stream);
+    auto exported = stream->Export();
+    ASSERT_TRUE(arrow::ImportRecordBatchReader(exported->get()).ValueOrDie()->ToTable().ok());
+    EXPECT_EQ(search->Report().value().partitions_read, 1) << partition;
+  }
 }
 
 TEST(Search, AnOpenDatasetIsAskedManyTimesAndByJoins) {

@@ -4,6 +4,7 @@
 
 #include "join/executor.h"
 #include "join/explain.h"
+#include "join/nearest_partitions.h"
 #include "join/plan.h"
 #include "join/right_side.h"
 #include "join/run_identity.h"
@@ -45,10 +46,14 @@ class PlannedJoin final : public KnnJoin {
       return base::Invalid("recall is needed: the target that a setting is picked for");
     }
     std::lock_guard<std::mutex> lock(mutex_);
-    if (executor_ != nullptr) {
-      return base::MakeError(base::ErrorCode::kState, "this join has run already; make it again");
-    }
+    ARROW_RETURN_NOT_OK(CheckNotRun());
     return MeasureCurve(*plan_, cancel);
+  }
+
+  arrow::Result<std::vector<int32_t>> NearestPartitions(const base::CancelToken& cancel) override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    ARROW_RETURN_NOT_OK(CheckNotRun());
+    return join::NearestPartitions(*plan_, cancel);
   }
 
   JoinReport report() const override {
@@ -63,13 +68,16 @@ class PlannedJoin final : public KnnJoin {
   }
 
  private:
+  arrow::Status CheckNotRun() const {
+    if (executor_ == nullptr) return arrow::Status::OK();
+    return base::MakeError(base::ErrorCode::kState, "this join has run already; make it again");
+  }
+
   arrow::Result<std::unique_ptr<stream::ResultStream>> Start(PartCut cut, base::CancelToken cancel,
                                                              base::ProgressCallback progress,
                                                              stream::ResultStream::Kind kind) {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (executor_ != nullptr) {
-      return base::MakeError(base::ErrorCode::kState, "this join has run already; make it again");
-    }
+    ARROW_RETURN_NOT_OK(CheckNotRun());
     executor_ = std::make_shared<Executor>(plan_, std::move(progress), cut);
     // The producer keeps the executor, and with it the plan, alive beyond this object.
     return stream::ResultStream::Start(

@@ -120,6 +120,9 @@ class KnnJoin {
   virtual arrow::Result<std::vector<tabular::Trait>> Identity() const = 0;
   /// Instead of a run: the recall of settings from few to all partitions, on a sample of the left.
   virtual arrow::Result<RecallCurve> Tune(const base::CancelToken& cancel) = 0;
+  /// Instead of a run: where each left row lies in the index (join/nearest_partitions.h).
+  virtual arrow::Result<std::vector<int32_t>> NearestPartitions(
+      const base::CancelToken& cancel) = 0;
   /// What happened so far. Any thread.
   virtual JoinReport report() const = 0;
   /// The plan with what was measured; after the stream ended.

@@ -28,7 +28,7 @@ def test_pylance_searches_it(spark, kinjo, tmp_path, kind):
     hits = 0
     for query in queries:
         rows = dataset.to_table(columns=["id", "_distance"], nearest={
-            "column": "vec", "q": query, "k": K, "nprobes": 8, "refine_factor": 20, "ef": 400,
+            "column": "vec", "q": query, "k": K, "nprobes": 8, "refine_factor": 100, "ef": 1000,
             "use_index": True})
         true = np.argsort(((vectors - query) ** 2).sum(1))[:K]
         hits += len(set(rows["id"].to_pylist()) & set(true.tolist()))

@@ -142,6 +142,19 @@ jlong JNICALL SearchRun(JNIEnv* env, jclass, jlong search, jlong cancel) {
       env, 0, [&] { return ToHandle(ValueOf(FromHandle<Join>(search).Run(StoppedBy(cancel)))); });
 }
 
+jintArray JNICALL SearchNearestPartitions(JNIEnv* env, jclass, jlong search, jlong count,
+                                          jlong cancel) {
+  return Guarded<jintArray>(env, nullptr, [&] {
+    const auto nearest =
+        ValueOf(FromHandle<Join>(search).NearestPartitions(count, StoppedBy(cancel)));
+    jintArray made = env->NewIntArray(static_cast<jsize>(nearest.size()));
+    if (made == nullptr) throw JavaFailure();
+    env->SetIntArrayRegion(made, 0, static_cast<jsize>(nearest.size()),
+                           reinterpret_cast<const jint*>(nearest.data()));
+    return made;
+  });
+}
+
 // ---- Building indexes ---------------------------------------------------------------------------
 
 jstring JNICALL IndexTrain(JNIEnv* env, jclass, jstring uri, jobjectArray names, jobjectArray texts,
@@ -233,6 +246,7 @@ bool RegisterAll(JNIEnv* env) {
       METHOD("searchExplain", "(JZ)Ljava/lang/String;", SearchExplain),
       METHOD("searchReport", "(J)Ljava/lang/String;", SearchReport),
       METHOD("searchRun", "(JJ)J", SearchRun),
+      METHOD("searchNearestPartitions", "(JJJ)[I", SearchNearestPartitions),
       METHOD("indexTrain",
              "(Ljava/lang/String;[Ljava/lang/String;[Ljava/lang/String;J)Ljava/lang/String;",
              IndexTrain),

@@ -50,16 +50,8 @@ public final class LanceProbe implements AutoCloseable {
    * number of the vector in the block.
    */
   public ProbeResult probe(long address, ElementType type, long count, int width, Cancel cancel) {
-    if (closed) {
-      throw new KinjoException("state", "the probe was closed", dataset.uri(), -1);
-    }
     ProbeOptions asked = options.with("with_query_index", "true");
-    long search =
-        dataset.use(
-            handle ->
-                Native.searchMake(
-                    handle, address, type.word(), count, width, asked.names(), asked.values()));
-    return ProbeResult.run(search, cancel);
+    return ProbeResult.run(make(address, type, count, width, asked), cancel);
   }
 
   /** The same for vectors in the heap: {@code values.length / width} of them. */
@@ -73,15 +65,37 @@ public final class LanceProbe implements AutoCloseable {
     }
   }
 
+  /**
+   * For each vector, given as for {@link #probe}, the partition of the index whose centroid is
+   * nearest: what vectors are brought together by, so that blocks share more of what they read. -1
+   * for vectors that match nothing, and for all where no index answers.
+   */
+  public int[] nearestPartitions(
+      long address, ElementType type, long count, int width, Cancel cancel) {
+    long search = make(address, type, count, width, options);
+    try {
+      return Native.searchNearestPartitions(search, count, cancel == null ? 0 : cancel.handle());
+    } finally {
+      Native.searchFree(search);
+    }
+  }
+
+  private long make(
+      long address, ElementType type, long count, int width, ProbeOptions asked) {
+    if (closed) {
+      throw new KinjoException("state", "the probe was closed", dataset.uri(), -1);
+    }
+    return dataset.use(
+        handle ->
+            Native.searchMake(
+                handle, address, type.word(), count, width, asked.names(), asked.values()));
+  }
+
   /** How a block of vectors of this kind would be searched, as text; none is searched. */
   public String explain(ElementType type, int width, boolean verbose) {
     long vector = OffHeap.allocate((long) type.bytes() * width);
     try {
-      long search =
-          dataset.use(
-              handle ->
-                  Native.searchMake(
-                      handle, vector, type.word(), 1, width, options.names(), options.values()));
+      long search = make(vector, type, 1, width, options);
       try {
         return Native.searchExplain(search, verbose);
       } finally {

@@ -59,6 +59,11 @@ final class Native {
   /** Starts the search; {@code cancel} is a handle or 0. */
   static native long searchRun(long search, long cancel);
 
+  /**
+   * Of each of the {@code count} vectors; {@code cancel} is a handle or 0. Instead of a run.
+   */
+  static native int[] searchNearestPartitions(long search, long count, long cancel);
+
   /** A model, as text. Names are those of kinjo_index_options; {@code cancel} is a handle or 0. */
   static native String indexTrain(String uri, String[] names, String[] texts, long cancel);
 

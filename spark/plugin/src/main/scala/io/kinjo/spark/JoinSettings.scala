@@ -11,6 +11,7 @@ import org.apache.spark.sql.internal.SQLConf
  *
  * @param segmentScoped whether tasks search segments of an index each: "auto" (where the whole
  *                      index needs more memory than a task has), "always" or "never"
+ * @param clusterRows   whether a task sorts its left rows by the nearest partition of the index
  * @param engine options that go to the engine as they are
  */
 private[spark] final case class JoinSettings(
@@ -25,6 +26,7 @@ private[spark] final case class JoinSettings(
     memorySafety: Double,
     maxNativeBytes: Option[Long],
     segmentScoped: String,
+    clusterRows: Boolean,
     engine: Map[String, String])
 
 private[spark] object JoinSettings {
@@ -41,7 +43,8 @@ private[spark] object JoinSettings {
     }
     val own = Set(
       "how", "right_column", "right_select", "right_version", "right_tag", "suffix", "exact_scan",
-      "memory_safety", "max_native_bytes", "segment_scoped")
+      "memory_safety", "max_native_bytes", "segment_scoped",
+      "cluster_rows")
     for (version <- given.get("right_version"); tag <- given.get("right_tag")) {
       throw invalid(s"right_version = $version and right_tag = $tag can't be given together")
     }
@@ -65,6 +68,7 @@ private[spark] object JoinSettings {
         case other =>
           throw invalid(s"""segment_scoped: "$other" is not "auto", "always" or "never"""")
       },
+      clusterRows = given.get("cluster_rows").exists(switch("cluster_rows", _)),
       engine = (given -- own) + ("k" -> k.toString))
   }
 

@@ -11,6 +11,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
  * @param columns  the dataset's columns to give, in the order of the node's right attributes
  * @param blockBytes what a block of left rows may take, in the heap and outside of it each
  * @param scopes     fragments that a task searches, where each is to search some alone; else none
+ * @param clustered  a task's left rows are sorted by the partition of the index they lie in
  */
 private[spark] final case class ProbeSpec(
     uri: String,
@@ -18,7 +19,8 @@ private[spark] final case class ProbeSpec(
     options: Map[String, String],
     columns: Seq[String],
     blockBytes: Long,
-    scopes: Seq[Seq[Long]] = Nil) {
+    scopes: Seq[Seq[Long]] = Nil,
+    clustered: Boolean = false) {
 
   /** For explain, on one line. `reason` is the engine's plan. */
   def described(reason: String): String = {
@@ -26,7 +28,8 @@ private[spark] final case class ProbeSpec(
     val lines = reason.split('\n').map(_.trim).filter(_.nonEmpty)
     val given = columns.mkString("columns [", ", ", "]")
     val shared = if (scopes.isEmpty) None else Some(s"${scopes.size} scopes of index segments")
-    (Seq(s"$uri version $version", asked.mkString(", "), given) ++ shared ++ lines)
+    val sorted = if (clustered) Some("left rows sorted by nearest partition") else None
+    (Seq(s"$uri version $version", asked.mkString(", "), given) ++ shared ++ sorted ++ lines)
       .mkString(" | ")
   }
 }

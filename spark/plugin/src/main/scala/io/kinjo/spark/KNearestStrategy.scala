@@ -1,8 +1,8 @@
 package io.kinjo.spark
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet}
+import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, AttributeSet, SortOrder}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
-import org.apache.spark.sql.execution.{ProjectExec, SparkPlan, SparkStrategy}
+import org.apache.spark.sql.execution.{ProjectExec, SortExec, SparkPlan, SparkStrategy}
 
 /**
  * Plans the nodes of joins. Columns that nobody above asks for are left out: right ones aren't
@@ -46,7 +46,7 @@ private[spark] object KNearestStrategy extends SparkStrategy {
 
   private def inTasks(node: KNearestNode, left: Seq[Attribute]): SparkPlan =
     KNearestExec(
-      planLater(node.child),
+      if (node.spec.clustered) clustered(node) else planLater(node.child),
       node.query,
       left,
       node.spec,
@@ -54,4 +54,13 @@ private[spark] object KNearestStrategy extends SparkStrategy {
       node.measures,
       node.outer,
       node.reason)
+
+  // A sort within tasks, which spills as Spark's sorts do.
+  private def clustered(node: KNearestNode): SparkPlan = {
+    val keys = NearestPartitionExec.keys()
+    SortExec(
+      keys.map(SortOrder(_, Ascending)),
+      global = false,
+      NearestPartitionExec(planLater(node.child), node.query, node.spec, keys))
+  }
 }

@@ -22,7 +22,9 @@ private[spark] final case class Asked(
 private[spark] final case class Way(
     options: Map[String, String],
     scopes: Seq[Seq[Long]],
-    reason: String)
+    reason: String) {
+  def usesIndex: Boolean = !options.get("index").contains("never")
+}
 
 /**
  * Which way a join goes, decided on the driver within the memory of a task: through an index as a

@@ -199,6 +199,27 @@ class KNearestSuite extends SparkSuite {
     assert(executed(joined).metrics("blocks").value == 3)
   }
 
+  test("rows sorted by nearest partition match the same and share more") {
+    val left = numbered(LeftBlock.MaxRows * 2 + 17)
+      .withColumn("query", when(col("number") % 1000 =!= 3, col("query")))
+    def found(options: (String, Any)*): (Seq[(Long, Any)], KNearestExec) = {
+      val joined = left.kNearestJoin(
+        golden("flat_l2"), col("query"), 1, options ++ Seq("nprobes" -> 1, "how" -> "left"): _*)
+      val rows = joined.collect().map(row => (row.getAs[Long]("number"), row.getAs[Any]("id")))
+      (rows.toSeq, executed(joined))
+    }
+    val (asTheyCome, plain) = found()
+    val (sorted, clustered) = found("clusterRows" -> true)
+    assert(sorted != asTheyCome && sorted.sortBy(_._1) == asTheyCome)
+    assert(found("clusterRows" -> true)._1 == sorted)
+    assert(clustered.simpleString(100).contains("sorted by nearest partition"))
+    val read = Seq(plain, clustered).map(_.metrics("partitionsRead").value)
+    assert(read(1) <= read.head / 2, read)
+    val exact = left.kNearestJoin(
+      golden("flat_l2"), col("query"), 1, "clusterRows" -> true, "index" -> "never")
+    assert(!executed(exact).spec.clustered)
+  }
+
   test("blocks of left rows are smaller where memory is") {
     val joined = numbered(10)
       .kNearestJoin(golden("flat_l2"), col("query"), 1, "maxNativeBytes" -> (64 << 20))

@@ -60,8 +60,9 @@ class KinjoSourceSuite extends SparkSuite {
     val plainRows = session.createDataFrame(table.rdd, table.schema)
     val predicates = Seq(
       "i > 3", "i <= 3 OR i IS NULL", "NOT (i = 3)", "i IN (1, 2, NULL)", "i IN (1, 2, 3)",
-      "s = 'a'", "s > 'b' AND s < 'k'", "s LIKE 'a%'", "s LIKE '%a'", "s LIKE '%a%'", "s LIKE 'a_%b'", "s LIKE '%\\\\_%'",
-      "startswith(s, '%')", "contains(s, 'a')", "i % 3 = 1", "i % 3 = -1", "i % -2 = 0", "b", "NOT b", "b = false",
+      "s = 'a'", "s > 'b' AND s < 'k'", "s LIKE 'a%'", "s LIKE '%a'", "s LIKE '%a%'",
+      "s LIKE 'a_%b'", "s LIKE '%\\\\_%'", "startswith(s, '%')", "contains(s, 'a')", "i % 3 = 1",
+      "i % 3 = -1", "i % -2 = 0", "b", "NOT b", "b = false",
       "d < DATE '2024-02-01'", "t >= TIMESTAMP_NTZ '2024-01-15 00:00:00'", "f > 1.5", "f = 'NaN'",
       "f < 0 OR f >= 0", "id % 2 = 0", "plain BETWEEN 10 AND 20", "s IS NULL", "i <=> NULL")
     for (predicate <- predicates) {
