@@ -154,3 +154,11 @@ def sides(tmp_path_factory):
     lance.write_dataset(vectors(6000, 500), folder / "right.lance", mode="append")
     lance.dataset(folder / "right.lance").delete("id % 11 = 3")
     return folder
+
+
+@pytest.fixture
+def stored(bucket, sides):
+    """The sides as objects."""
+    bucket.upload_folder(sides / "right.lance", "in/right.lance")
+    bucket.put("in/left.parquet", sides / "left.parquet")
+    return bucket

@@ -1,5 +1,6 @@
 """A proxy in front of an S3 server that fails on demand: it answers 503, hangs up, stalls, cuts a
-body short, sends other bytes than were asked for, or swallows the answer to what was done.
+body short, sends other bytes than were asked for, swallows the answer to what was done, or calls
+keys expired.
 
 It also checks the signature of every request that it sees, by botocore, which signs the same.
 """
@@ -30,6 +31,9 @@ class Handler(BaseHTTPRequestHandler):
         size = int(self.headers.get("content-length") or 0)
         body = self.rfile.read(size)
         proxy.note(self.command, self.path, self.headers, body)
+        if not proxy.knows(self.headers):
+            told = b"<Error><Code>ExpiredToken</Code><Message>too old</Message></Error>"
+            return self.answer(400, [], told)
         kind = proxy.next_fault(self.command, self.path, self.headers)
         if kind == "503":
             return self.answer(503, [], b"<Error><Code>SlowDown</Code></Error>")
@@ -95,6 +99,7 @@ class FaultyProxy:
         self.requests = []
         self.wrong_signatures = []
         self.credentials = None  # to check signatures with
+        self.known_keys = None  # ids of the keys that haven't expired; None: all
         self.released = threading.Event()
         self.stalled = threading.Event()
         self.lock = threading.Lock()
@@ -119,6 +124,13 @@ class FaultyProxy:
                 fault.times -= 1
                 return fault.kind
         return None
+
+    def knows(self, headers):
+        with self.lock:
+            if self.known_keys is None:
+                return True
+            given = headers.get("authorization", "").partition("Credential=")[2]
+            return given.split("/")[0] in self.known_keys
 
     def left_to_fail(self):
         with self.lock:

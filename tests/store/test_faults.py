@@ -22,13 +22,6 @@ def is_data(method, path, headers):
 
 
 @pytest.fixture
-def stored(bucket, sides):
-    bucket.upload_folder(sides / "right.lance", "in/right.lance")
-    bucket.put("in/left.parquet", sides / "left.parquet")
-    return bucket
-
-
-@pytest.fixture
 def join(run, stored, proxy):
     """join(output, *flags) joins what is stored, through the proxy."""
 

@@ -11,14 +11,6 @@ import pytest
 JOIN = ["--on", "vec", "-k", "5", "--threads", "2"]
 
 
-@pytest.fixture
-def stored(bucket, sides):
-    """The sides as objects."""
-    bucket.upload_folder(sides / "right.lance", "in/right.lance")
-    bucket.put("in/left.parquet", sides / "left.parquet")
-    return bucket
-
-
 def report_of(done):
     return json.loads(done.stderr.strip().splitlines()[-1])
 
