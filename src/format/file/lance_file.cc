@@ -19,9 +19,8 @@ using file::Where;
 
 // What decodes pages knows their column by its number, who reads the message by its name.
 arrow::Status WithName(const Field& field, const arrow::Status& status) {
-  const std::string name = base::Concat("field '", field.name, "'");
-  if (status.message().find(name) != std::string::npos) return status;
-  return status.WithMessage(name, ": ", status.message());
+  if (!status.message().starts_with("data file, column")) return status;
+  return status.WithMessage("field '", field.name, "': ", status.message());
 }
 
 class OpenLanceFile final : public LanceFile, private file::ColumnSource {
