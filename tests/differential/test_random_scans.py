@@ -1,8 +1,8 @@
 """Random tables written by pylance, scanned by Kinjo; and written by Kinjo, read by pylance.
 
 Every run draws its schemas and rows anew; a failure tells the seed of its table, and
-KINJO_SCAN_SEED=SEED runs that one alone. What pylance refuses to write, or doesn't read back as it
-was given, is not compared: of each hundred tables few enough that the test fails if they are half.
+KINJO_SCAN_SEED=SEED runs that one alone. Tables that pylance refuses to write, or doesn't read back
+as they were given, are not compared; were they half of them, the test would fail.
 """
 
 import os

@@ -161,6 +161,17 @@ def test_every_type_with_every_option(reader, tmp_path, version, nullable, every
     assert not missing(texts, version, nullable), sorted(texts)
 
 
+@pytest.mark.parametrize(("written", "named"), [("legacy", "0.1 (legacy)"), ("2.3", "2.3")])
+def test_other_versions_are_named_with_the_way_out(kinjo, tmp_path, written, named):
+    table = pa.table({"id": [1, 2]})
+    lance.write_dataset(table, tmp_path / "d", data_storage_version=written)
+    for command in ("scan", "info"):
+        done = kinjo(command, tmp_path / "d", exit_code=None)
+        assert done.returncode != 0
+        assert f"file version {named}" in done.stderr, done.stderr
+        assert "data_storage_version='2.2'" in done.stderr, done.stderr
+
+
 @nulls
 @versions
 @extent

@@ -17,6 +17,12 @@ using file::Column;
 using file::ListColumn;
 using file::Where;
 
+// What decodes pages knows their column by its number, who reads the message by its name.
+arrow::Status WithName(const Field& field, const arrow::Status& status) {
+  if (!status.message().starts_with("data file, column")) return status;
+  return status.WithMessage("field '", field.name, "': ", status.message());
+}
+
 class OpenLanceFile final : public LanceFile, private file::ColumnSource {
  public:
   OpenLanceFile(std::shared_ptr<io::RandomReader> reader, std::shared_ptr<PageCache> cache,
@@ -47,6 +53,10 @@ class OpenLanceFile final : public LanceFile, private file::ColumnSource {
 
  private:
   arrow::Status CheckRanges(const Field& field, std::span<const RowRange> ranges) const;
+  arrow::Result<std::shared_ptr<arrow::ArrayData>> ReadField(const Field& field,
+                                                             const ColumnMap& columns,
+                                                             std::span<const RowRange> ranges,
+                                                             PagesAtHand* at_hand);
   arrow::Status ReadLeaf(const file::StoredLeaf& leaf, std::span<const RowRange> ranges,
                          file::ColumnSink* sink, PagesAtHand* at_hand);
   arrow::Result<proto::ColumnMetadata> ReadMetadata(uint32_t column) const;
@@ -145,17 +155,25 @@ arrow::Result<std::shared_ptr<arrow::Array>> OpenLanceFile::ReadRowsInTurn(
     const Field& field, const ColumnMap& columns, std::span<const RowRange> ranges,
     PagesAtHand* at_hand) {
   ARROW_RETURN_NOT_OK(CheckRanges(field, ranges));
+  const auto data = ReadField(field, columns, ranges, at_hand);
+  if (!data.ok()) return WithName(field, data.status());
+  return arrow::MakeArray(*data);
+}
+
+arrow::Result<std::shared_ptr<arrow::ArrayData>> OpenLanceFile::ReadField(
+    const Field& field, const ColumnMap& columns, std::span<const RowRange> ranges,
+    PagesAtHand* at_hand) {
   uint64_t total = 0;
   for (const RowRange& range : ranges) total += range.end - range.begin;
   if (version().minor == 0) {
-    ARROW_ASSIGN_OR_RAISE(const auto data,
-                          file::ReadFieldV20(field, columns, ranges, num_rows(),
-                                             {path(), this, at_hand, reader_.get()}));
-    return arrow::MakeArray(data);
+    return file::ReadFieldV20(field, columns, ranges, num_rows(),
+                              {path(), this, at_hand, reader_.get()});
   }
   ARROW_ASSIGN_OR_RAISE(const file::FieldPlan plan, file::PlanField(field, columns));
   if (plan.leaves.empty()) {
-    return arrow::MakeArrayOfNull(plan.root.type, static_cast<int64_t>(total));
+    ARROW_ASSIGN_OR_RAISE(const auto nulls,
+                          arrow::MakeArrayOfNull(plan.root.type, static_cast<int64_t>(total)));
+    return nulls->data();
   }
   std::vector<std::unique_ptr<file::ColumnSink>> sinks;
   for (const file::StoredLeaf& leaf : plan.leaves) {
@@ -163,9 +181,7 @@ arrow::Result<std::shared_ptr<arrow::Array>> OpenLanceFile::ReadRowsInTurn(
     if (total == 0) continue;
     ARROW_RETURN_NOT_OK(ReadLeaf(leaf, ranges, sinks.back().get(), at_hand));
   }
-  ARROW_ASSIGN_OR_RAISE(const auto data,
-                        file::BuildArray(plan, &sinks, total, path(), reader_.get()));
-  return arrow::MakeArray(data);
+  return file::BuildArray(plan, &sinks, total, path(), reader_.get());
 }
 
 arrow::Result<std::vector<std::string>> OpenLanceFile::DescribePages(uint32_t column) {
