@@ -18,8 +18,8 @@ inline constexpr std::string_view kSystemIndexPrefix = "__lance_";
 
 /// Why no index of a dataset with a deferred remap can be used: row addresses moved under it.
 inline constexpr const char* kStaleIndexReason =
-    "fragments were compacted with a deferred index remap, so its row addresses are stale; "
-    "optimize the dataset's indexes";
+    "fragments were compacted with a deferred index remap (__lance_frag_reuse), which this build "
+    "doesn't follow, so all rows are scored; write the dataset anew to have an index";
 
 /// True when a deferred remap made the row addresses of the manifest's indexes stale.
 bool HasStaleIndexes(const format::Manifest& manifest);

@@ -53,8 +53,8 @@ def dataset(rows, tmp_path):
     return path
 
 
-# Rows by the fragment that they lie in, and what our commits change: 12 lies in the other one, 3 and
-# 4 beside, 2 is deleted by our command itself.
+# Rows by the fragment that they lie in, and what our commits change: 12 lies in the other one, 3
+# and 4 beside, 2 is deleted by our command itself.
 WHERE = {"other": "id = 12", "same": "id = 2", "beside": "id = 3 OR id = 4"}
 
 
