@@ -208,7 +208,10 @@ arrow::Result<CompactReport> CompactDataset(const std::string& uri, const Compac
   ARROW_RETURN_NOT_OK(
       format::CheckWriterFlags(latest.messages.manifest.writer_feature_flags, latest.uri));
   if (HasStaleIndexes(latest.checked)) {
-    return base::NotSupported("can't compact ", uri, ": ", kStaleIndexReason);
+    return base::NotSupported("can't compact ", uri,
+                              ": an earlier compaction put off the remap of its indexes "
+                              "(__lance_frag_reuse), which this build doesn't follow; write the "
+                              "dataset anew, or compact it by what put it off");
   }
   std::vector<Fragments> groups = PlanGroups(latest, options);
   if (groups.empty()) return CompactReport{.version = latest.version()};

@@ -50,12 +50,10 @@ arrow::Result<RewriteOperation::RewrittenIndex> RemapSegment(
                         io::CreateFile(io::Child(folder->location(), "index.idx")));
   ARROW_ASSIGN_OR_RAISE(const auto auxiliary,
                         io::CreateFile(io::Child(folder->location(), "auxiliary.idx")));
-  ARROW_ASSIGN_OR_RAISE(
-      const format::WrittenSegment written,
-      format::CopySegment(from, index.get(), auxiliary, [&](std::span<uint64_t> row_ids) {
-        moved.Apply(row_ids);
-        return cancel.Check();
-      }));
+  ARROW_ASSIGN_OR_RAISE(const format::WrittenSegment written,
+                        format::CopySegment(
+                            from, index.get(), auxiliary,
+                            [&](std::span<uint64_t> row_ids) { moved.Apply(row_ids); }, cancel));
   ARROW_RETURN_NOT_OK(index->Close());
   ARROW_RETURN_NOT_OK(auxiliary->Close());
   folder->Keep();

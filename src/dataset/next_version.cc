@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <limits>
 #include <set>
 #include <span>
@@ -62,7 +63,7 @@ class NextVersion {
 
   arrow::Status Apply(const proto::AppendOperation& operation) {
     for (const proto::DataFragmentMessage& fragment : operation.fragments) {
-      ARROW_RETURN_NOT_OK(AddNew(fragment, &messages_.manifest.fragments));
+      ARROW_RETURN_NOT_OK(AddNew(fragment, &messages_.manifest.fragments).status());
     }
     return arrow::Status::OK();
   }
@@ -89,7 +90,7 @@ class NextVersion {
     messages_.indexes.clear();
     Fragments fragments;
     for (const proto::DataFragmentMessage& fragment : operation.fragments) {
-      ARROW_RETURN_NOT_OK(AddNew(fragment, &fragments));
+      ARROW_RETURN_NOT_OK(AddNew(fragment, &fragments).status());
     }
     manifest.fragments = std::move(fragments);
     return arrow::Status::OK();
@@ -191,8 +192,8 @@ class NextVersion {
   }
 
   /// Adds a fragment with an id of its own, and with row ids where they are stable. It comes last,
-  /// but for one whose id was reserved before others came: ids rise.
-  arrow::Status AddNew(proto::DataFragmentMessage fragment, Fragments* fragments) {
+  /// but for one whose id was reserved before others came: ids rise. Gives the id.
+  arrow::Result<uint64_t> AddNew(proto::DataFragmentMessage fragment, Fragments* fragments) {
     proto::ManifestMessage& manifest = messages_.manifest;
     if (fragment.id == 0) fragment.id = NextId();
     ARROW_RETURN_NOT_OK(UseId(fragment.id));
@@ -205,10 +206,11 @@ class NextVersion {
       fragment.created_at = proto::EncodeRowVersions({&run, 1}).text();
       fragment.last_updated_at = fragment.created_at;
     }
+    const uint64_t id = fragment.id;
     auto place = fragments->end();
-    while (place != fragments->begin() && std::prev(place)->id > fragment.id) --place;
+    while (place != fragments->begin() && std::prev(place)->id > id) --place;
     fragments->insert(place, std::move(fragment));
-    return arrow::Status::OK();
+    return id;
   }
 
   /// Takes the old fragments of a group out and puts the new ones in. Index segments follow that
@@ -221,10 +223,9 @@ class NextVersion {
     Fragments& fragments = messages_.manifest.fragments;
     std::erase_if(fragments, [&](const auto& fragment) { return old_ids.contains(fragment.id); });
     std::vector<uint32_t> new_ids;
-    for (proto::DataFragmentMessage fragment : group.new_fragments) {
-      if (fragment.id == 0) fragment.id = NextId();
-      new_ids.push_back(static_cast<uint32_t>(fragment.id));
-      ARROW_RETURN_NOT_OK(AddNew(std::move(fragment), &fragments));
+    for (const proto::DataFragmentMessage& fragment : group.new_fragments) {
+      ARROW_ASSIGN_OR_RAISE(const uint64_t id, AddNew(fragment, &fragments));
+      new_ids.push_back(static_cast<uint32_t>(id));
     }
     const bool stable = (messages_.manifest.reader_feature_flags & format::kStableRowIdsFlag) != 0;
     for (proto::IndexMetadataMessage& index : messages_.indexes) {

@@ -156,7 +156,11 @@ arrow::Status VectorSource::LookAtFirstRows() {
   if ((column_.lists || nested) && live_rows_ > 0) {
     constexpr int64_t kFirstRows = 1024;
     ARROW_ASSIGN_OR_RAISE(const std::unique_ptr<Scan> scan, MakeScan(kFirstRows, nullptr));
-    ARROW_ASSIGN_OR_RAISE(const ScanBatch first, scan->Next());
+    ScanBatch first;
+    do {  // those of which all rows are deleted tell nothing
+      ARROW_ASSIGN_OR_RAISE(first, scan->Next());
+      if (first.batch == nullptr) return base::Internal("a scan of live rows gives none");
+    } while (first.batch->num_rows() == 0);
     const auto rows = static_cast<double>(first.batch->num_rows());
     if (column_.lists) {
       ARROW_ASSIGN_OR_RAISE(const auto lists, ColumnAt(*first.batch, column_.column));

@@ -18,9 +18,11 @@ namespace {
 
 constexpr uint64_t kBatchBytes = uint64_t{8} << 20;
 
-arrow::Result<uint64_t> CopyBytes(const io::Location& from, arrow::io::OutputStream* to) {
+arrow::Result<uint64_t> CopyBytes(const io::Location& from, arrow::io::OutputStream* to,
+                                  const base::CancelToken& cancel) {
   ARROW_ASSIGN_OR_RAISE(const auto reader, io::OpenFile(from));
   for (uint64_t begin = 0; begin < reader->size(); begin += kBatchBytes) {
+    ARROW_RETURN_NOT_OK(cancel.Check());
     ARROW_ASSIGN_OR_RAISE(const auto bytes,
                           reader->Read({begin, std::min(kBatchBytes, reader->size() - begin)}));
     ARROW_RETURN_NOT_OK(to->Write(bytes));
@@ -43,7 +45,7 @@ arrow::Result<std::shared_ptr<arrow::Array>> ChangeIds(const arrow::Array& array
   if (array.null_count() != 0) return base::Corrupt(path, 0, "a row id is null");
   const auto& ids = static_cast<const arrow::UInt64Array&>(array);
   std::vector<uint64_t> changed(ids.raw_values(), ids.raw_values() + ids.length());
-  ARROW_RETURN_NOT_OK(change(changed));
+  change(changed);
   return std::make_shared<arrow::UInt64Array>(ids.length(),
                                               arrow::Buffer::FromVector(std::move(changed)));
 }
@@ -54,7 +56,8 @@ class AuxiliaryCopy {
   AuxiliaryCopy(std::shared_ptr<LanceFile> file, const RowIdChange& change)
       : file_(std::move(file)), change_(change) {}
 
-  arrow::Result<WrittenFile> Run(std::shared_ptr<arrow::io::OutputStream> out) {
+  arrow::Result<WrittenFile> Run(std::shared_ptr<arrow::io::OutputStream> out,
+                                 const base::CancelToken& cancel) {
     ARROW_RETURN_NOT_OK(Prepare());
     ARROW_ASSIGN_OR_RAISE(const auto writer,
                           FileWriter::Make(std::move(out), file_->schema(),
@@ -65,6 +68,7 @@ class AuxiliaryCopy {
       ARROW_RETURN_NOT_OK(writer->AddGlobalBuffer(*buffer).status());
     }
     for (uint64_t begin = 0; begin < file_->num_rows(); begin += batch_rows_) {
+      ARROW_RETURN_NOT_OK(cancel.Check());
       ARROW_ASSIGN_OR_RAISE(const auto batch, ReadBatch(begin));
       ARROW_RETURN_NOT_OK(writer->Write(*batch));
     }
@@ -118,13 +122,15 @@ class AuxiliaryCopy {
 
 arrow::Result<WrittenSegment> CopySegment(const io::Location& from, arrow::io::OutputStream* index,
                                           std::shared_ptr<arrow::io::OutputStream> auxiliary,
-                                          const RowIdChange& change) {
+                                          const RowIdChange& change,
+                                          const base::CancelToken& cancel) {
   WrittenSegment written;
-  ARROW_ASSIGN_OR_RAISE(written.index_bytes, CopyBytes(io::Child(from, "index.idx"), index));
+  ARROW_ASSIGN_OR_RAISE(written.index_bytes,
+                        CopyBytes(io::Child(from, "index.idx"), index, cancel));
   ARROW_ASSIGN_OR_RAISE(const auto reader, io::OpenFile(io::Child(from, "auxiliary.idx")));
   ARROW_ASSIGN_OR_RAISE(auto file, LanceFile::Open(reader));
   ARROW_ASSIGN_OR_RAISE(const WrittenFile copy,
-                        AuxiliaryCopy(std::move(file), change).Run(std::move(auxiliary)));
+                        AuxiliaryCopy(std::move(file), change).Run(std::move(auxiliary), cancel));
   written.num_rows = copy.num_rows;
   written.auxiliary_bytes = copy.size_bytes;
   return written;
