@@ -22,7 +22,7 @@ constexpr int64_t kSliceElements = int64_t{4} << 20;
 constexpr int64_t kGraphQueries = 4;
 
 // Bytes of neighbouring partitions that are read together.
-constexpr int64_t kRunBytesMax = int64_t{1} << 19;
+constexpr int64_t kRunBytesMax = int64_t{1} << 18;
 
 int64_t CountLive(std::span<const uint64_t> addresses) {
   return static_cast<int64_t>(addresses.size()) -
@@ -57,6 +57,16 @@ void KeepForAll(const AnnIvfBatch::Source& source, int64_t partition,
   if (IsFiltered(source) || cache->Find(source.ordinal, partition) != loaded) return;
   auto* kept = dataset::KeptPartitions::Of(source.dataset);
   if (kept != nullptr) kept->Keep(source.info.uuid, partition, loaded, loaded->size_bytes());
+}
+
+/// Copies the bytes out of those of the run, which would stay as long as one partition is kept.
+arrow::Status OwnBytes(format::PartitionRows* rows) {
+  for (auto* buffer :
+       {&rows->row_ids, &rows->codes, &rows->ex_codes, &rows->add_factors, &rows->scale_factors}) {
+    if (*buffer == nullptr) continue;
+    ARROW_ASSIGN_OR_RAISE(*buffer, (*buffer)->CopySlice(0, (*buffer)->size()));
+  }
+  return arrow::Status::OK();
 }
 
 /// Scores survivors by the segment's own routine.
@@ -240,6 +250,7 @@ arrow::Result<AnnIvfBatch::LoadedRun> AnnIvfBatch::LoadRun(int64_t first, int64_
   for (int64_t i = 0; i < count; ++i) {
     auto loaded = std::make_shared<LoadedPartition>();
     loaded->stored = std::move((*run)[i]);
+    if (wanted_again_) ARROW_RETURN_NOT_OK(OwnBytes(&loaded->stored));
     ARROW_RETURN_NOT_OK(Resolve(loaded.get()));
     ARROW_RETURN_NOT_OK(cancel_.Check());
     Skips(loaded.get());

@@ -9,11 +9,11 @@ namespace {
 
 constexpr int64_t kQueriesPerItem = 128;
 
-// Makes room for so many elements in the fields that aren't empty.
-void Grow(size_t values, index::QueryBlock* block) {
-  block->values.resize(values);
-  if (!block->coded.empty()) block->coded.resize(values);
-  if (!block->bytes.empty()) block->bytes.resize(values);
+// Makes room for so many elements in the fields that `part` has.
+void Grow(size_t values, const index::QueryBlock& part, index::QueryBlock* all) {
+  if (!part.values.empty()) all->values.resize(values);
+  if (!part.coded.empty()) all->coded.resize(values);
+  if (!part.bytes.empty()) all->bytes.resize(values);
 }
 
 void CopyTo(index::QueryBlock* all, size_t first_value, const index::QueryBlock& part) {
@@ -26,25 +26,59 @@ void CopyTo(index::QueryBlock* all, size_t first_value, const index::QueryBlock&
   copy(part.bytes, &all->bytes);
 }
 
+// A block of wide queries is many times its bytes.
+void KeepBytesOnly(index::QueryBlock* block) {
+  block->values.clear();
+  block->coded.clear();
+}
+
 }  // namespace
 
-arrow::Status AnnIvfPartition::Prepare(std::span<const double> vectors) {
+arrow::Status AnnIvfPartition::PrepareAndRank(std::span<const double> vectors, int64_t depth,
+                                              const ProbeLimits& limits) {
+  const bool any_order = limits.any_order && limits.nprobes.has_value();
+  // With fixed probes nothing is ranked again.
+  const bool bytes_only =
+      limits.nprobes.has_value() && segment_->scans_bytes() && !segment_->has_graph();
   const auto slice = static_cast<size_t>(kQueriesPerItem * segment_->dim());
-  queries_ = segment_->PrepareQueries(vectors.first(std::min(slice, vectors.size())));
-  if (vectors.size() <= slice) return arrow::Status::OK();
-  Grow(vectors.size(), &queries_);
-  queries_.num_queries = static_cast<int64_t>(vectors.size()) / segment_->dim();
+  index::QueryBlock head = segment_->PrepareQueries(vectors.first(std::min(slice, vectors.size())));
+  queries_ = {.num_queries = static_cast<int64_t>(vectors.size()) / segment_->dim(),
+              .dim = segment_->dim()};
+  ranked_.clear();
+  ranked_.resize(static_cast<size_t>(queries_.num_queries));
+  RankSlice(head, 0, depth, any_order);
+  if (bytes_only) KeepBytesOnly(&head);
+  if (vectors.size() <= slice) {
+    queries_ = std::move(head);
+    return arrow::Status::OK();
+  }
+  Grow(vectors.size(), head, &queries_);
+  CopyTo(&queries_, 0, head);
   const auto items = static_cast<int64_t>((vectors.size() - 1) / slice);
   return pool_->ParallelFor(items, cancel_, [&](int64_t item, int) {
     const size_t begin = static_cast<size_t>(item + 1) * slice;
     const size_t count = std::min(slice, vectors.size() - begin);
-    CopyTo(&queries_, begin, segment_->PrepareQueries(vectors.subspan(begin, count)));
+    index::QueryBlock part = segment_->PrepareQueries(vectors.subspan(begin, count));
+    RankSlice(part, (item + 1) * kQueriesPerItem, depth, any_order);
+    if (bytes_only) KeepBytesOnly(&part);
+    CopyTo(&queries_, begin, part);
     return arrow::Status::OK();
   });
 }
 
+void AnnIvfPartition::RankSlice(const index::QueryBlock& slice, int64_t first, int64_t depth,
+                                bool any_order) {
+  std::vector<std::vector<index::RankedPartition>> part;
+  if (any_order) {
+    segment_->PickPartitions(slice, 0, slice.num_queries, depth, &part);
+  } else {
+    segment_->RankPartitions(slice, 0, slice.num_queries, depth, &part);
+  }
+  std::move(part.begin(), part.end(), ranked_.begin() + first);
+}
+
 arrow::Status AnnIvfPartition::Rank(
-    const index::QueryBlock& queries, int64_t depth, bool any_order,
+    const index::QueryBlock& queries, int64_t depth,
     std::vector<std::vector<index::RankedPartition>>* ranked) const {
   ranked->clear();
   ranked->resize(static_cast<size_t>(queries.num_queries));
@@ -53,11 +87,7 @@ arrow::Status AnnIvfPartition::Rank(
     const int64_t begin = item * kQueriesPerItem;
     const int64_t end = std::min(queries.num_queries, begin + kQueriesPerItem);
     std::vector<std::vector<index::RankedPartition>> part;
-    if (any_order) {
-      segment_->PickPartitions(queries, begin, end, depth, &part);
-    } else {
-      segment_->RankPartitions(queries, begin, end, depth, &part);
-    }
+    segment_->RankPartitions(queries, begin, end, depth, &part);
     std::move(part.begin(), part.end(), ranked->begin() + begin);
     return arrow::Status::OK();
   });
@@ -85,18 +115,16 @@ void AnnIvfPartition::CountFirstRound(int64_t k, const ProbeLimits& limits) {
 arrow::Status AnnIvfPartition::Start(std::span<const double> vectors, int64_t k,
                                      const ProbeLimits& limits) {
   const int64_t partitions = segment_->num_partitions();
-  ARROW_RETURN_NOT_OK(Prepare(vectors));
   limit_ = std::min(partitions, limits.nprobes.value_or(limits.maximum.value_or(partitions)));
-  first_round_.assign(static_cast<size_t>(queries_.num_queries), 0);
-  first_round_max_ = 0;
   int64_t depth = limit_;
   if (!limits.nprobes.has_value()) {
     // The adaptive rule itself looks at as many ranks as it may take.
     const int64_t cap = index::AdaptiveProbeCap(segment_->metric(), k);
     depth = std::min(limit_, std::max(cap, FirstRoundOf(limits, cap)));
   }
-  ARROW_RETURN_NOT_OK(
-      Rank(queries_, depth, limits.any_order && limits.nprobes.has_value(), &ranked_));
+  ARROW_RETURN_NOT_OK(PrepareAndRank(vectors, depth, limits));
+  first_round_.assign(static_cast<size_t>(queries_.num_queries), 0);
+  first_round_max_ = 0;
   CountFirstRound(k, limits);
   visited_ = first_round_;
   return arrow::Status::OK();
@@ -127,7 +155,7 @@ arrow::Status AnnIvfPartition::RankDeeper(const std::vector<uint32_t>& queries) 
   if (wanted.empty()) return arrow::Status::OK();
   block.num_queries = static_cast<int64_t>(wanted.size());
   std::vector<std::vector<index::RankedPartition>> ranked;
-  ARROW_RETURN_NOT_OK(Rank(block, std::min(limit_, std::max<int64_t>(depth, 16)), false, &ranked));
+  ARROW_RETURN_NOT_OK(Rank(block, std::min(limit_, std::max<int64_t>(depth, 16)), &ranked));
   for (size_t i = 0; i < wanted.size(); ++i) ranked_[wanted[i]] = std::move(ranked[i]);
   return arrow::Status::OK();
 }

@@ -43,7 +43,7 @@ class AnnIvfPartition {
   arrow::Status Start(std::span<const double> vectors, int64_t k, const ProbeLimits& limits);
 
   const index::IvfSegment& segment() const { return *segment_; }
-  /// The queries as the segment wants them.
+  /// The queries as the segment wants them; only their bytes where that is all a search reads.
   const index::QueryBlock& queries() const { return queries_; }
 
   /// Appends the probes of the first round, of `ranks` [first, last) of each query only.
@@ -63,9 +63,12 @@ class AnnIvfPartition {
   arrow::Status NextRound(const std::vector<uint32_t>& queries, std::vector<Probe>* probes);
 
  private:
-  /// Slice by slice: a segment may turn each query.
-  arrow::Status Prepare(std::span<const double> vectors);
-  arrow::Status Rank(const index::QueryBlock& queries, int64_t depth, bool any_order,
+  /// Prepares and ranks the queries slice by slice, while each slice is in the cache.
+  arrow::Status PrepareAndRank(std::span<const double> vectors, int64_t depth,
+                               const ProbeLimits& limits);
+  /// Ranks a slice into the entries from `first` on.
+  void RankSlice(const index::QueryBlock& slice, int64_t first, int64_t depth, bool any_order);
+  arrow::Status Rank(const index::QueryBlock& queries, int64_t depth,
                      std::vector<std::vector<index::RankedPartition>>* ranked) const;
   int64_t FirstRoundOf(const ProbeLimits& limits, int64_t adaptive) const;
   void CountFirstRound(int64_t k, const ProbeLimits& limits);

@@ -13,9 +13,11 @@ namespace {
 /// Prepares queries of width 3, of all fields or of `values` alone; may raise `cancel` meanwhile.
 class PreparingSegment final : public EmptySegment {
  public:
-  explicit PreparingSegment(bool all_fields) : all_fields_(all_fields) {}
+  explicit PreparingSegment(bool all_fields, bool scans_bytes = false)
+      : all_fields_(all_fields), scans_bytes_(scans_bytes) {}
 
   int64_t dim() const override { return 3; }
+  bool scans_bytes() const override { return scans_bytes_; }
   index::QueryBlock PrepareQueries(std::span<const double> vectors) const override {
     if (++calls_ == cancel_in_call_) cancel_.Cancel();
     index::QueryBlock block{.num_queries = static_cast<int64_t>(vectors.size()) / 3, .dim = 3};
@@ -34,6 +36,7 @@ class PreparingSegment final : public EmptySegment {
 
  private:
   const bool all_fields_;
+  const bool scans_bytes_;
 };
 
 std::vector<double> MakeQueries(int64_t count) {
@@ -57,6 +60,25 @@ TEST(AnnIvfPartition, SlicesMakeTheSameQueries) {
       EXPECT_EQ(ranker.queries().coded, expected.coded);
       EXPECT_EQ(ranker.queries().bytes, expected.bytes);
     }
+  }
+}
+
+TEST(AnnIvfPartition, OnlyTheBytesAreKeptThatAScanOfBytesReads) {
+  base::ThreadPool pool(2);
+  for (const int64_t count : {1, 128, 700}) {
+    const auto segment = std::make_shared<PreparingSegment>(true, true);
+    const std::vector<double> vectors = MakeQueries(count);
+    const index::QueryBlock expected = segment->PrepareQueries(vectors);
+    AnnIvfPartition fixed(segment, &pool, segment->cancel_);
+    ASSERT_TRUE(fixed.Start(vectors, 1, {.nprobes = 1}).ok());
+    EXPECT_EQ(fixed.queries().num_queries, count);
+    EXPECT_EQ(fixed.queries().bytes, expected.bytes);
+    EXPECT_TRUE(fixed.queries().values.empty());
+    EXPECT_TRUE(fixed.queries().coded.empty());
+    EXPECT_EQ(fixed.visited(0).size(), 1u);
+    AnnIvfPartition late(segment, &pool, segment->cancel_);
+    ASSERT_TRUE(late.Start(vectors, 1, {}).ok());
+    EXPECT_EQ(late.queries().values, expected.values);
   }
 }
 

@@ -32,7 +32,8 @@ class Tile {
         rows_(rows),
         query_ids_(query_ids),
         scratch_(scratch),
-        heaps_(heaps) {}
+        heaps_(heaps),
+        per_unit_((1 + 0x1p-22) / rows.byte_unit) {}
 
   /// Gives the queries that hold nothing yet a threshold from the rows themselves.
   void Seed();
@@ -52,6 +53,7 @@ class Tile {
   const std::span<const uint32_t> query_ids_;
   ByteScratch* const scratch_;
   NeighborHeaps* const heaps_;
+  const double per_unit_;
 };
 
 void Tile::Pack(std::span<const uint32_t> query_ids) {
@@ -96,7 +98,7 @@ int32_t Tile::BoundOf(float threshold) const {
   const int32_t largest = kernels::LargestByteL2(queries_.dim);
   if (!(threshold >= 0)) return -1;
   // A reported distance is rounded to float32, by half a unit of 2^-23 at most.
-  const double l2 = threshold * (1 + 0x1p-22) / rows_.byte_unit + 1;
+  const double l2 = threshold * per_unit_ + 1;
   return l2 < largest ? static_cast<int32_t>(l2) : largest;  // also where the unit is 0
 }
 

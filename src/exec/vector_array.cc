@@ -47,20 +47,21 @@ const std::shared_ptr<arrow::Array>& ValuesOf(const arrow::Array& array) {
 
 float HalfToFloat(uint16_t bits) { return arrow::util::Float16::FromBits(bits).ToFloat(); }
 
+// Each appends the elements: what is made with its value isn't written twice.
 template <typename Source, typename T>
-void ConvertRow(const uint8_t* values, int64_t offset, int64_t width, T* out) {
+void ConvertRow(const uint8_t* values, int64_t offset, int64_t width, std::vector<T>* out) {
   const auto* source = reinterpret_cast<const Source*>(values) + offset;
-  for (int64_t j = 0; j < width; ++j) out[j] = static_cast<T>(source[j]);
+  out->insert(out->end(), source, source + width);
 }
 
 template <typename T>
-void ConvertHalfRow(const uint8_t* values, int64_t offset, int64_t width, T* out) {
+void ConvertHalfRow(const uint8_t* values, int64_t offset, int64_t width, std::vector<T>* out) {
   const auto* source = reinterpret_cast<const uint16_t*>(values) + offset;
-  for (int64_t j = 0; j < width; ++j) out[j] = static_cast<T>(HalfToFloat(source[j]));
+  for (int64_t j = 0; j < width; ++j) out->push_back(static_cast<T>(HalfToFloat(source[j])));
 }
 
 template <typename T>
-using Convert = void (*)(const uint8_t*, int64_t, int64_t, T*);
+using Convert = void (*)(const uint8_t*, int64_t, int64_t, std::vector<T>*);
 
 template <typename T>
 Convert<T> ConverterOf(arrow::Type::type element) {
@@ -256,12 +257,14 @@ arrow::Result<VectorRows<T>> ReadVectors(const std::shared_ptr<arrow::Array>& ar
     out.base = reinterpret_cast<const T*>(bytes + (data.offset + first.offset) * byte_width);
     out.keep = array;
   } else {
-    out.own.assign(static_cast<size_t>(out.num_rows * out.width), T{});
+    out.own.reserve(static_cast<size_t>(out.num_rows * out.width));
     const Convert<T> convert = ConverterOf<T>(type->element);
-    for (int64_t i = 0; i < out.num_rows && bytes != nullptr; ++i) {
-      if (out.states[i] != VectorState::kValid) continue;
-      convert(bytes + data.offset * byte_width, SpanOf(*array, i).offset, out.width,
-              out.own.data() + i * out.width);
+    for (int64_t i = 0; i < out.num_rows; ++i) {
+      if (out.states[i] == VectorState::kValid && bytes != nullptr) {
+        convert(bytes + data.offset * byte_width, SpanOf(*array, i).offset, out.width, &out.own);
+      } else {
+        out.own.resize(out.own.size() + static_cast<size_t>(out.width));
+      }
     }
     out.base = out.own.data();
   }

@@ -1,6 +1,7 @@
 #include "join/left_block.h"
 
 #include <algorithm>
+#include <optional>
 #include <type_traits>
 
 #include "arrow/util/byte_size.h"
@@ -101,7 +102,19 @@ arrow::Status LeftReader::AddRows(const std::shared_ptr<arrow::Array>& vectors, 
                               .first_row = first_row,
                               .width = width_,
                               .expected = expected_};
-  ARROW_ASSIGN_OR_RAISE(const exec::VectorRows<T> rows, exec::ReadVectors<T>(vectors, read));
+  // Floats are widened from where they lie.
+  const std::optional<exec::VectorType> type = exec::VectorTypeOf(*vectors->type());
+  const bool widens = std::is_same_v<T, double> && type.has_value() && type->widens_to_float();
+  exec::VectorRows<float> floats;
+  exec::VectorRows<T> rows;
+  if (widens) {
+    ARROW_ASSIGN_OR_RAISE(floats, exec::ReadVectors<float>(vectors, read));
+    rows.num_rows = floats.num_rows;
+    rows.width = floats.width;
+    rows.states = std::move(floats.states);
+  } else {
+    ARROW_ASSIGN_OR_RAISE(rows, exec::ReadVectors<T>(vectors, read));
+  }
   if (width_ < 0 && rows.width > 0) {
     width_ = rows.width;
     expected_ = "an earlier row";
@@ -116,7 +129,11 @@ arrow::Status LeftReader::AddRows(const std::shared_ptr<arrow::Array>& vectors, 
   for (int64_t i = 0; i < rows.num_rows; ++i) {
     exec::VectorState state = rows.states[i];
     if (state == exec::VectorState::kValid) {
-      values->insert(values->end(), rows.row(i), rows.row(i) + rows.width);
+      if (widens) {
+        values->insert(values->end(), floats.row(i), floats.row(i) + rows.width);
+      } else {
+        values->insert(values->end(), rows.row(i), rows.row(i) + rows.width);
+      }
     }
     if constexpr (std::is_same_v<T, double>) {
       if (state == exec::VectorState::kValid && queries.metric == kernels::Metric::kCosine) {

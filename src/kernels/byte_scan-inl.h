@@ -76,6 +76,31 @@ void GroupRowsOfBytes(const uint8_t* const* rows, int64_t dim, int32_t* words, i
   hn::Store(hn::Sub(products, hn::ShiftLeft<7>(sums)), ints, norms2);
 }
 
+// The sum and the squared norm of v = query - 128.
+void SumQueryBytes(const uint8_t* bytes, int64_t dim, int32_t* sum, int32_t* norm2) {
+  const Ints ints;
+  const auto lanes = static_cast<int64_t>(4 * hn::Lanes(ints));
+  const IntVec flip = hn::Set(ints, static_cast<int32_t>(0x80808080u));
+  const IntVec ones = hn::Set(ints, 0x01010101);
+  IntVec products = hn::Zero(ints);  // of v + 128 and v
+  IntVec sums = hn::Zero(ints);      // of v
+  for (int64_t j = 0; j < dim; j += lanes) {
+    alignas(64) uint8_t tail[64];
+    const uint8_t* from = bytes + j;
+    if (dim - j < lanes) {
+      std::memset(tail, 128, sizeof(tail));
+      std::memcpy(tail, from, static_cast<size_t>(dim - j));
+      from = tail;
+    }
+    const IntVec query = hn::BitCast(ints, hn::LoadU(hn::Repartition<uint8_t, Ints>(), from));
+    const IntVec v = hn::Xor(query, flip);
+    AddByteProducts(products, query, v);
+    AddByteProducts(sums, ones, v);
+  }
+  *sum = hn::GetLane(hn::SumOfLanes(ints, sums));
+  *norm2 = hn::GetLane(hn::SumOfLanes(ints, products)) - 128 * *sum;
+}
+
 // Writes those of one query's values that are within the limit. Out of line, so that the sums of a
 // register tile stay in registers.
 template <int kG>

@@ -56,12 +56,7 @@ void PackedBytes::Reset(int64_t num_queries, int64_t dim) {
 
 void PackedBytes::Set(int64_t query, const uint8_t* bytes) {
   int32_t sum = 0;
-  int32_t norm2 = 0;
-  for (int64_t j = 0; j < dim_; ++j) {
-    const int32_t v = bytes[j] - 128;
-    sum += v;
-    norm2 += v * v;
-  }
+  Kernels().sum_query_bytes(bytes, dim_, &sum, &norms2_[query]);
   int32_t* to = words_.data() + query / kByteTile * CodeSteps(dim_) * kByteTile + query % kByteTile;
   int64_t step = 0;
   for (; 4 * step + 4 <= dim_; ++step) {
@@ -75,7 +70,6 @@ void PackedBytes::Set(int64_t query, const uint8_t* bytes) {
     to[step * kByteTile] = word ^ kNoElements;
   }
   starts_[query] = -128 * sum;
-  norms2_[query] = norm2;
 }
 
 int64_t ScanBytes(const ByteScan& scan, ByteHit* hits) { return Kernels().scan_bytes(scan, hits); }

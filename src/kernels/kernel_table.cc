@@ -51,6 +51,7 @@ constexpr KernelTable kTable = {
     .scan_bytes = &ScanBytes,
     .least_bytes = &LeastBytes,
     .group_rows_of_bytes = &GroupRowsOfBytes,
+    .sum_query_bytes = &SumQueryBytes,
 #else
     .scan_codes = nullptr,
     .score_codes = nullptr,
@@ -58,6 +59,7 @@ constexpr KernelTable kTable = {
     .scan_bytes = nullptr,
     .least_bytes = nullptr,
     .group_rows_of_bytes = nullptr,
+    .sum_query_bytes = nullptr,
 #endif
     .find_nearest = &FindNearest,
     .fit_sums = &FitSums,

@@ -74,6 +74,8 @@ struct KernelTable {
   /// Turns 16 rows into words[CodeSteps(dim)][16] and norms2[16].
   void (*group_rows_of_bytes)(const uint8_t* const* rows, int64_t dim, int32_t* words,
                               int32_t* norms2);
+  /// The sum and the squared norm of bytes - 128.
+  void (*sum_query_bytes)(const uint8_t* bytes, int64_t dim, int32_t* sum, int32_t* norm2);
 
   /// `scratch` is 64-byte aligned, of kNearestPanelQueries * dim floats.
   void (*find_nearest)(const NearestScan& scan, float* scratch, NearestRow* out);

@@ -21,6 +21,8 @@ namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr int64_t kMaxWidth = 1 << 20;
+// Of a batch: one is read into what the one before it has left in the cache.
+constexpr int64_t kBatchBytes = int64_t{1} << 18;
 
 // Reads the few Python literals that a header is made of.
 class LiteralReader {
@@ -266,6 +268,10 @@ class NpyReader final : public arrow::RecordBatchReader {
 arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> NpyFile::Read(const arrow::FieldVector&,
                                                                        int64_t batch_rows) {
   ARROW_ASSIGN_OR_RAISE(auto input, OpenInput(location_));
+  if (!header_.fortran_order) {
+    const int64_t row_bytes = header_.width * header_.element->byte_width();
+    batch_rows = std::min(batch_rows, std::max<int64_t>(kBatchBytes / row_bytes, 1));
+  }
   return std::make_shared<NpyReader>(*this, std::move(input), batch_rows);
 }
 

@@ -258,11 +258,9 @@ arrow::Result<std::vector<PartitionRows>> IndexFilesImpl::ReadRun(uint64_t first
     ARROW_ASSIGN_OR_RAISE(const auto bytes, ReadBytes(*column.field, all, column.row_bytes));
     for (uint64_t i = 0; i < count; ++i) {
       const RowRange range = RowsOf(first + i);
-      // A copy: a slice would hold the bytes of the whole run for as long as one partition is kept.
-      ARROW_ASSIGN_OR_RAISE(
-          run[i].*column.target,
-          bytes->CopySlice(static_cast<int64_t>((range.begin - all.begin) * column.row_bytes),
-                           static_cast<int64_t>((range.end - range.begin) * column.row_bytes)));
+      run[i].*column.target = arrow::SliceBuffer(
+          bytes, static_cast<int64_t>((range.begin - all.begin) * column.row_bytes),
+          static_cast<int64_t>((range.end - range.begin) * column.row_bytes));
       run[i].num_rows = range.end - range.begin;
       if (column.target == &PartitionRows::codes) {
         run[i].code_bytes = static_cast<uint32_t>(column.row_bytes);

@@ -138,7 +138,7 @@ class IndexFiles {
   virtual arrow::Result<PartitionRows> ReadRowIds(uint64_t partition) = 0;
   /// Reads the rest of one partition into `rows`, which ReadRowIds gave.
   virtual arrow::Status ReadCodes(uint64_t partition, PartitionRows* rows) = 0;
-  /// Reads `count` partitions from `first` on whole, each column of them at once.
+  /// Reads `count` partitions from `first` on whole, as parts of one buffer for each column.
   virtual arrow::Result<std::vector<PartitionRows>> ReadRun(uint64_t first, uint64_t count);
   /// Reads one partition whole.
   arrow::Result<PartitionRows> ReadPartition(uint64_t partition);
