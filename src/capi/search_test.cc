@@ -49,6 +49,7 @@ TEST(Search, NearestPartitionsAreThoseThatOneProbeReads) {
   const auto dataset = kinjo::Dataset::Open(kDataset);
   ASSERT_KINJO_OK(dataset);
   std::vector<float> vectors = Vectors(30);
+  for (size_t i = 0; i < vectors.size(); ++i) vectors[i] *= static_cast<float>(i / kDim);
   vectors[7 * kDim] = std::nanf("");
   const auto partitions_of = [&](const std::vector<float>& values, const char* index) {
     const auto queries = kinjo::Table::FromVectors(values, kDim);
@@ -71,7 +72,7 @@ TEST(Search, NearestPartitionsAreThoseThatOneProbeReads) {
     auto& rows = rows_of[nearest[row]];
     rows.insert(rows.end(), &vectors[row * kDim], &vectors[row * kDim] + kDim);
   }
-  ASSERT_GT(rows_of.size(), 2U);
+  ASSERT_GT(rows_of.size(), 1U);
   for (const auto& [partition, rows] : rows_of) {
     const auto queries = kinjo::Table::FromVectors(rows, kDim);
     kinjo::JoinOptions options;
