@@ -30,10 +30,10 @@ std::vector<uint64_t> ReadNumbers(const char* path) {
 }
 
 arrow::Result<int64_t> ScanAll(const std::shared_ptr<Dataset>& dataset, const std::string& column) {
-  ARROW_ASSIGN_OR_RAISE(const auto rows,
-                        kinjo::dataset::StreamRows(
-                            dataset, {.columns = std::vector{column}}, kinjo::base::CancelToken(),
-                            kinjo::base::ProgressCallback()));
+  ARROW_ASSIGN_OR_RAISE(
+      const auto rows,
+      kinjo::dataset::StreamRows(dataset, {.columns = std::vector{column}},
+                                 kinjo::base::CancelToken(), kinjo::base::ProgressCallback()));
   int64_t count = 0;
   while (true) {
     ARROW_ASSIGN_OR_RAISE(const auto batch, rows->Next());
