@@ -60,7 +60,10 @@ TEST(ManifestWriterTest, PylancesManifestsComeOutAsTheyWentIn) {
       continue;
     }
     // The transaction stands between the index section and the message.
-    const uint64_t begin = *messages.manifest.transaction_section;
+    const auto& manifest = messages.manifest;
+    const uint64_t begin = manifest.transaction_section.has_value()
+                               ? *manifest.transaction_section
+                               : manifest.old_transaction_section.value();
     const std::string bytes = original.substr(begin + 4, messages.message_offset - begin - 4);
     const ManifestMessages before = messages;
     const std::string written = EncodeManifestFile(&messages, bytes);
